@@ -1,0 +1,10 @@
+"""The room that counts what models cost, and refuses what the day cannot pay."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class UsageConfig(AppConfig):
+    name = "apps.usage"
+    default_auto_field = "django.db.models.BigAutoField"
