@@ -1,0 +1,1 @@
+"""Golden cases, attacks, benchmarks, and the scripted model server they run against."""
