@@ -1,0 +1,1 @@
+"""Settings, URLs, processes and servers of Gatehouse."""
