@@ -34,6 +34,7 @@ class View:
     columns: tuple[str, ...] | None
     where: str
     replaced: tuple[tuple[str, str], ...] = ()
+    guild_column: str = "guild_id"
 
 
 _views: dict[str, View] = {}
@@ -45,6 +46,7 @@ def register_view(
     columns: Sequence[str] | None = None,
     where: str = "",
     replace: dict[str, str] | None = None,
+    guild_column: str = "guild_id",
 ) -> None:
     """Show a table to ``reader`` under its own name, filtered by the scope's guild.
 
@@ -53,7 +55,7 @@ def register_view(
     """
     table = model._meta.db_table
     picked = None if columns is None else tuple(columns)
-    _views[table] = View(model, picked, where, tuple((replace or {}).items()))
+    _views[table] = View(model, picked, where, tuple((replace or {}).items()), guild_column)
 
 
 def views() -> list[View]:

@@ -80,14 +80,21 @@ def _settings(alias: str, name: sql.Identifier) -> list[sql.Composed]:
     ]
 
 
+def access_statements(database: str) -> list[sql.Composed]:
+    """SQL that lets the logins, and nobody else, connect to a database."""
+    return _composed(
+        [
+            "REVOKE ALL ON DATABASE {database} FROM PUBLIC",
+            "GRANT CONNECT, CREATE ON DATABASE {database} TO {owner}",
+            "GRANT CONNECT ON DATABASE {database} TO {default}, {reader}, {analyst}",
+        ],
+        database=sql.Identifier(database),
+    )
+
+
 def database_statements() -> list[sql.Composed]:
     """SQL that opens one database to the logins; run on that database, as its maker."""
-    names = {alias: sql.Identifier(name) for alias, name in login_names().items()}
-    database = sql.Identifier(database_name())
     texts = [
-        "REVOKE ALL ON DATABASE {database} FROM PUBLIC",
-        "GRANT CONNECT, CREATE ON DATABASE {database} TO {owner}",
-        "GRANT CONNECT ON DATABASE {database} TO {default}, {reader}, {analyst}",
         "GRANT USAGE, CREATE ON SCHEMA public TO {owner}",
         "REVOKE ALL ON SCHEMA public FROM PUBLIC",
         "GRANT USAGE ON SCHEMA public TO {default}",
@@ -95,7 +102,12 @@ def database_statements() -> list[sql.Composed]:
         "GRANT USAGE ON SCHEMA extensions TO {owner}, {default}, {reader}, {analyst}",
     ]
     texts += [f"CREATE EXTENSION IF NOT EXISTS {name} SCHEMA extensions" for name in EXTENSIONS]
-    return [sql.SQL(text).format(database=database, **names) for text in texts]
+    return access_statements(database_name()) + _composed(texts)
+
+
+def _composed(texts: list[str], **parts: sql.Composable) -> list[sql.Composed]:
+    names = {alias: sql.Identifier(name) for alias, name in login_names().items()}
+    return [sql.SQL(text).format(**names, **parts) for text in texts]  # type: ignore[arg-type]
 
 
 def hardening_statements() -> list[sql.Composed]:

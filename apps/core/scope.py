@@ -50,7 +50,7 @@ CREATE SCHEMA IF NOT EXISTS reading;
 CREATE SCHEMA IF NOT EXISTS analysis;
 REVOKE ALL ON SCHEMA gate FROM PUBLIC;
 CREATE TABLE IF NOT EXISTS gate.scope_key (
-    only boolean PRIMARY KEY DEFAULT true CHECK (only),
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
     inner_pad bytea NOT NULL, outer_pad bytea NOT NULL, key_id text NOT NULL
 );
 REVOKE ALL ON gate.scope_key FROM PUBLIC;

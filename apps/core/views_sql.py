@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.db import connections
 from psycopg import sql
 
@@ -18,18 +19,20 @@ from .roles import login_names
 
 def drop_before_migrations(sender: Any, using: str, **kwargs: Any) -> None:
     """Drop every view once per migrate, when the first app is about to migrate."""
-    if using == reading.OWNER and sender.label == "core":
+    if using == reading.OWNER and sender.label == _migrated()[0]:
         with connections[using].cursor() as cursor:
             _drop(cursor)
 
 
 def build_after_migrations(sender: Any, using: str, **kwargs: Any) -> None:
     """Build every view once per migrate, when the last app has migrated."""
-    from django.apps import apps
-
-    last = [config for config in apps.get_app_configs() if config.models_module is not None][-1]
-    if using == reading.OWNER and sender.label == last.label:
+    if using == reading.OWNER and sender.label == _migrated()[-1]:
         build(using)
+
+
+def _migrated() -> list[str]:
+    """Labels of the apps that migrate, in the order of their signals."""
+    return [config.label for config in apps.get_app_configs() if config.models_module is not None]
 
 
 def build(using: str = reading.OWNER) -> None:
@@ -48,8 +51,8 @@ def build(using: str = reading.OWNER) -> None:
 def _store_key(cursor: Any) -> None:
     inner, outer = scope.pads()
     cursor.execute(
-        "INSERT INTO gate.scope_key (only, inner_pad, outer_pad, key_id)"
-        " VALUES (true, %s, %s, %s) ON CONFLICT (only) DO UPDATE SET"
+        "INSERT INTO gate.scope_key (single, inner_pad, outer_pad, key_id)"
+        " VALUES (true, %s, %s, %s) ON CONFLICT (single) DO UPDATE SET"
         " inner_pad = excluded.inner_pad, outer_pad = excluded.outer_pad,"
         " key_id = excluded.key_id",
         [inner, outer, scope.key_id()],
@@ -72,10 +75,11 @@ def _create(view: reading.View) -> sql.Composed:
     condition = sql.SQL(f" AND ({view.where})" if view.where else "")  # type: ignore[arg-type]
     return sql.SQL(
         "CREATE VIEW {view} AS SELECT {columns} FROM {table} source"
-        " WHERE source.guild_id = (SELECT gate.guild()){condition}"
+        " WHERE source.{guild} = (SELECT gate.guild()){condition}"
     ).format(
         view=sql.Identifier("reading", table),
         columns=columns,
+        guild=sql.Identifier(view.guild_column),
         table=sql.Identifier("public", table),
         condition=condition,
     )

@@ -39,7 +39,8 @@ class Command(BaseCommand):
     def _apply(self) -> None:
         address = settings.SUPERUSER_DATABASE_URL
         target = address or _owner_address()
-        with psycopg.connect(target, autocommit=True) as connection:
+        first = {"dbname": "postgres"} if address else {}
+        with psycopg.connect(target, autocommit=True, **first) as connection:
             roles.apply(connection, roles.login_statements())
             _create_database(connection)
         with psycopg.connect(target, dbname=roles.database_name(), autocommit=True) as connection:

@@ -1,0 +1,245 @@
+"""A stored result as a page shows it: formatted cells, sorted rows, links to where rows open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from apps.agents.models import Run, Step
+from apps.core.money import format_money
+
+NUMBERS = frozenset({"money", "number", "date", "datetime", "days", "percent"})
+TOTALS = (
+    ("copies", "copies"),
+    ("sum", "together"),
+    ("least", "from"),
+    ("greatest", "to"),
+)
+DRAWERS = frozenset({"stock", "release", "sale", "want"})
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    number: bool = False
+    code: bool = False
+
+
+@dataclass(frozen=True)
+class Heading:
+    label: str
+    number: bool
+    sorted: str
+    href: str
+
+
+@dataclass(frozen=True)
+class Row:
+    cells: Sequence[Cell]
+    href: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Total:
+    label: str
+    text: str
+    id: str
+
+
+@dataclass(frozen=True)
+class TableView:
+    """Everything that ``chat/_table.html`` shows of one result."""
+
+    id: str
+    title: str
+    count: str
+    total: int
+    columns: Sequence[Heading]
+    rows: Sequence[Row]
+    totals: Sequence[Total]
+    cut: Sequence[str]
+    as_of: str
+    link: str
+    csv: str
+    md: str
+
+
+def table_view(
+    run: Run, step: Step, *, name: str, sort: str = "", descending: bool = False
+) -> TableView:
+    """One step's table, sorted by a column of its own; an unknown column keeps the order."""
+    result = step.result or {}
+    columns = result.get("columns") or []
+    rows = sorted_rows(result, sort=sort, descending=descending)
+    currency = result.get("currency", "")
+    addresses = {
+        kind: reverse(f"chat:table-{kind}", args=[run.pk, step.pk]) for kind in ("csv", "md")
+    }
+    return TableView(
+        id=name,
+        title=result.get("title", ""),
+        count=count_words(len(rows), result.get("total_rows") or 0),
+        total=result.get("total_rows") or len(rows),
+        columns=_headings(run, step, columns, sort=sort, descending=descending),
+        rows=[_row(row, columns, currency, name) for row in rows],
+        totals=_totals(result.get("totals") or {}, currency, name),
+        cut=result.get("cut") or [],
+        as_of=as_of_words(result.get("as_of", "")),
+        link=local_link(result.get("link", "")),
+        **addresses,
+    )
+
+
+def count_words(shown: int, total: int) -> str:
+    """``8 of 47 rows``, or ``47 rows`` when all are shown."""
+    if total > shown:
+        return f"{shown} of {total:,} rows"
+    return f"{shown:,} row" if shown == 1 else f"{shown:,} rows"
+
+
+def local_link(link: str) -> str:
+    """A link of this house only: never another host."""
+    return link if link.startswith("/") and not link.startswith(("//", "/\\")) else ""
+
+
+def as_of_words(text: str) -> str:
+    """``12 Nov 2026, 10:42 WET``: the instant in the guild's zone, with the zone named."""
+    moment = _instant(text)
+    if moment is None:
+        return text
+    local = timezone.localtime(moment)
+    return f"{date_format(local, 'j M Y, H:i')} {local.tzname()}"
+
+
+def sorted_rows(
+    result: Mapping[str, Any], *, sort: str, descending: bool
+) -> list[Mapping[str, Any]]:
+    """Rows by one column; empty cells last whichever way."""
+    rows = list(result.get("rows") or [])
+    kinds = {column["name"]: column.get("kind", "text") for column in result.get("columns") or []}
+    if sort not in kinds:
+        return rows
+    filled = [row for row in rows if row.get(sort) not in (None, "")]
+    empty = [row for row in rows if row.get(sort) in (None, "")]
+    filled.sort(key=lambda row: _sort_key(row[sort], kinds[sort]), reverse=descending)
+    return filled + empty
+
+
+def _sort_key(value: Any, kind: str) -> tuple[int, Any]:
+    if kind in ("money", "number", "days", "percent"):
+        number = as_decimal(value)
+        return (1, str(value)) if number is None else (0, number)
+    return (0, str(value).casefold())
+
+
+def as_decimal(value: Any) -> Decimal | None:
+    """The value as a number; None when it is not one."""
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _headings(
+    run: Run, step: Step, columns: Sequence[Mapping[str, Any]], *, sort: str, descending: bool
+) -> list[Heading]:
+    base = reverse("chat:table", args=[run.pk, step.pk])
+    headings = []
+    for column in columns:
+        here = column["name"] == sort
+        direction = "asc" if here and descending else "desc" if here else "asc"
+        query = urlencode({"sort": column["name"], "dir": direction})
+        headings.append(
+            Heading(
+                label=column.get("label") or column["name"],
+                number=column.get("kind") in NUMBERS,
+                sorted=("descending" if descending else "ascending") if here else "",
+                href=f"{base}?{query}",
+            )
+        )
+    return headings
+
+
+def _row(
+    row: Mapping[str, Any], columns: Sequence[Mapping[str, Any]], currency: str, name: str
+) -> Row:
+    cells = [
+        Cell(
+            text=show(row.get(column["name"]), column.get("kind", "text"), currency),
+            number=column.get("kind") in NUMBERS,
+            code=column.get("kind") == "code",
+        )
+        for column in columns
+    ]
+    ref = str(row.get("ref") or "")
+    return Row(cells=cells, href=drawer_url(ref), anchor=f"{name}-{ref.replace(':', '-')}" if ref else "")
+
+
+def drawer_url(ref: str) -> str:
+    """Where a row such as ``stock:42`` opens; empty for a kind without a drawer."""
+    kind, _, key = ref.partition(":")
+    if kind in DRAWERS and key.isdigit():
+        return reverse("chat:drawer", args=[kind, int(key)])
+    return ""
+
+
+def show(value: Any, kind: str, currency: str) -> str:
+    """A cell for people: money with its sign, dates as ``3 Feb 2025``, days as ``647 d``."""
+    if value in (None, ""):
+        return "–"
+    if kind in ("date", "datetime"):
+        return _show_date(str(value), kind)
+    if isinstance(value, list):
+        return ", ".join(str(part) for part in value)
+    number = as_decimal(value)
+    if number is None or kind in ("text", "code"):
+        return str(value)
+    return _show_number(number, kind, currency)
+
+
+def _show_number(number: Decimal, kind: str, currency: str) -> str:
+    if kind == "money":
+        return format_money(number, currency)
+    plain = f"{number.normalize():,f}"
+    return {"days": f"{plain} d", "percent": f"{plain} %"}.get(kind, plain)
+
+
+def _show_date(text: str, kind: str) -> str:
+    moment = _instant(text)
+    if moment is not None and kind == "datetime":
+        return date_format(timezone.localtime(moment), "j M Y, H:i")
+    if moment is not None and "T" in text:
+        return date_format(timezone.localtime(moment), "j M Y")
+    try:
+        return date_format(date.fromisoformat(text[:10]), "j M Y")
+    except ValueError:
+        return text
+
+
+def _instant(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return timezone.make_aware(moment) if timezone.is_naive(moment) else moment
+
+
+def _totals(totals: Mapping[str, Any], currency: str, name: str) -> list[Total]:
+    shown = []
+    for key, label in TOTALS:
+        if totals.get(key) in (None, ""):
+            continue
+        kind = "number" if key == "copies" else "money"
+        text = show(totals[key], kind, currency)
+        shown.append(Total(label=label, text=text, id=f"{name}-{key}"))
+    return shown

@@ -1,0 +1,4 @@
+"""Addresses of the chat room."""
+
+app_name = "chat"
+urlpatterns: list[object] = []

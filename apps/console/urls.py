@@ -1,0 +1,4 @@
+"""Addresses of the console room."""
+
+app_name = "console"
+urlpatterns: list[object] = []

@@ -1,0 +1,40 @@
+"""Bring an installation up to date: logins, migrations, the first guild and staff user."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core.management import call_command, get_commands
+from django.core.management.base import BaseCommand
+
+from apps.core import proof, reading
+from apps.guilds import operations
+
+
+class Command(BaseCommand):
+    help = __doc__
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--demo", action="store_true", help="load the demo shop when the shop is empty"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if settings.SUPERUSER_DATABASE_URL:
+            call_command("create_roles", stderr=self.stderr)
+        call_command("migrate", database=reading.OWNER, verbosity=0, interactive=False)
+        guild, _user = operations.ensure_first_guild()
+        proof.prove()
+        if options["demo"] and "load_demo" in get_commands():
+            self._load_demo(guild)
+
+    def _load_demo(self, guild: Any) -> None:
+        releases = apps.get_model("shop", "Release")
+        if releases.objects.filter(guild=guild).exists():
+            return
+        self.stderr.write("Loading the demo shop …")
+        call_command("load_demo", stdout=self.stderr, stderr=self.stderr)

@@ -1,0 +1,4 @@
+"""Addresses of the shop room."""
+
+app_name = "shop"
+urlpatterns: list[object] = []
