@@ -38,8 +38,10 @@ class ToolArgs(BaseModel):
     """Arguments of a tool. Extra fields are refused; text is stripped.
 
     A field may carry hints in ``json_schema_extra``: ``fills`` says what part of a question
-    it takes (``money:max``, ``money:min``, ``days``, ``date:from``, ``date:to``, ``limit``,
-    ``text``, ``id:release``, ``choice``) and ``vocabulary`` names a registered vocabulary.
+    it takes (``money:max``, ``money:max:included``, ``money:min``, ``money:min:excluded``,
+    ``days``, ``date:from``, ``date:to``, ``limit``, ``text``, ``id:release``, ``choice``,
+    ``flag``), ``vocabulary`` names a registered vocabulary, and ``words`` maps a choice (or
+    ``true`` and ``false``) to phrases under which people ask for it.
     """
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True, frozen=True)
@@ -251,7 +253,7 @@ def _explain(tool: Tool, error: ValidationError) -> str:
     return f"{tool.name} was not run. {'; '.join(problems)}. It takes: {allowed}."
 
 
-_HINTS = frozenset({"fills", "vocabulary", "title"})
+_HINTS = frozenset({"fills", "vocabulary", "words", "title"})
 
 
 def _tidy(node: Any) -> Any:

@@ -19,11 +19,56 @@ Price = Annotated[Decimal, Field(ge=0, le=GREATEST_PRICE)]
 RowId = Annotated[int, Field(ge=1, le=GREATEST_ID)]
 
 
-def _hint(fills: str, vocabulary: str = "") -> dict[str, Any]:
+def _hint(
+    fills: str, vocabulary: str = "", *, words: dict[str, list[str]] | None = None
+) -> dict[str, Any]:
     hint: dict[str, Any] = {"fills": fills}
     if vocabulary:
         hint["vocabulary"] = vocabulary
+    if words:
+        hint["words"] = words
     return hint
+
+
+# Under which words staff ask for a choice, besides its own name.
+ORDERS = {
+    "age": [
+        "slow", "slowest", "slow moving", "longest", "stalest", "dead", "gathering dust",
+        "shelf warmers", "stuck", "sitting longest", "oldest stock", "longest unsold",
+    ],
+    "listed": ["oldest listing", "oldest listings", "first listed", "listed first"],
+    "-listed": [
+        "arrivals", "just in", "new in", "fresh in", "latest additions", "newly listed",
+        "recently listed", "last listed", "recently added", "just listed",
+    ],
+    "artist": ["a to z", "a-z", "alphabetical", "alphabetically", "alphabetical order"],
+}  # fmt: skip
+EVERY_STATUS = {
+    "false": [
+        "including sold", "include sold", "sold included", "sold or not", "sold ones too",
+        "sold copies included", "sold copies too", "sold items too", "sold ones included",
+        "even sold", "and sold", "already sold", "plus sold", "also sold", "whether sold",
+        "any status", "every status", "all statuses", "whatever status", "whatever the status",
+        "whatever its status", "regardless of status", "not just in stock", "in stock or not",
+        "in stock or sold", "not only in stock", "drafts", "draft", "ever had", "ever stocked",
+        "ever listed", "out of stock", "no longer in stock", "sold out", "expired",
+    ]
+}  # fmt: skip
+STATUSES = {
+    "open": [
+        "outstanding", "unfilled", "unfulfilled", "still waiting", "still looking", "still want",
+        "still wants", "still wanted", "still after", "still open", "pending", "not filled",
+        "not yet filled", "haven't filled", "not found yet", "waiting for", "active", "unmet",
+    ],
+    "filled": [
+        "fulfilled", "satisfied", "completed", "found for them", "done", "closed", "delivered",
+        "already found", "already filled",
+    ],
+    "dropped": [
+        "given up", "abandoned", "cancelled", "canceled", "withdrawn", "no longer wanted",
+        "no longer want", "no longer wants", "called off", "lost interest", "gave up",
+    ],
+}  # fmt: skip
 
 
 class StockSearch(ToolArgs):
@@ -46,7 +91,7 @@ class StockSearch(ToolArgs):
     )
     format: Name | None = Field(
         None,
-        description="Carrier anywhere in the set: LP, 12\", 7\", CD, Cassette, or vinyl for all",
+        description='Carrier anywhere in the set: LP, 12", 7", CD, Cassette, or vinyl for all',
         json_schema_extra=_hint("vocabulary", "format"),
     )
     grade_min: Name | None = Field(
@@ -65,13 +110,19 @@ class StockSearch(ToolArgs):
         json_schema_extra=_hint("money:max"),
     )
     include_max: bool = Field(
-        False, description="True for 'up to' or 'at most': price_max itself belongs"
+        False,
+        description="True for 'up to' or 'at most': price_max itself belongs",
+        json_schema_extra=_hint("money:max:included"),
     )
     exclude_min: bool = Field(
-        False, description="True for 'over' or 'more than': price_min itself is left out"
+        False,
+        description="True for 'over' or 'more than': price_min itself is left out",
+        json_schema_extra=_hint("money:min:excluded"),
     )
     in_stock: bool = Field(
-        True, description="Only items for sale with copies left; false lists every status"
+        True,
+        description="Only items for sale with copies left; false lists every status",
+        json_schema_extra=_hint("flag", words=EVERY_STATUS),
     )
     not_sold_days: Annotated[int, Field(ge=1, le=36500)] | None = Field(
         None,
@@ -81,7 +132,7 @@ class StockSearch(ToolArgs):
     sort: Literal["price", "-price", "listed", "-listed", "artist", "age"] | None = Field(
         None,
         description="Order; '-' is greatest or newest first; age is longest unsold first",
-        json_schema_extra=_hint("choice"),
+        json_schema_extra=_hint("choice", words=ORDERS),
     )
     limit: Annotated[int, Field(ge=1, le=200)] = Field(
         50, description="Rows to return; totals cover every match", json_schema_extra=_hint("limit")
@@ -140,7 +191,9 @@ class CustomerWants(ToolArgs):
         json_schema_extra=_hint("vocabulary", "genre"),
     )
     status: Literal["open", "filled", "dropped"] | None = Field(
-        None, description="Only wants of this status", json_schema_extra=_hint("choice")
+        None,
+        description="Only wants of this status",
+        json_schema_extra=_hint("choice", words=STATUSES),
     )
 
 
