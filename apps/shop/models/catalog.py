@@ -72,9 +72,7 @@ class Release(ShopRow):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["guild", "discogs_id"], name="release_once_per_guild"
-            )
+            models.UniqueConstraint(fields=["guild", "discogs_id"], name="release_once_per_guild")
         ]
         indexes = [
             GinIndex(fields=["genres"], name="release_genres"),

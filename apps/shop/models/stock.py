@@ -49,9 +49,7 @@ class StockItem(ShopRow):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["guild", "listing_id"], name="listing_once_per_guild"
-            ),
+            models.UniqueConstraint(fields=["guild", "listing_id"], name="listing_once_per_guild"),
             models.CheckConstraint(condition=Q(price__gte=0), name="stock_price_not_negative"),
             models.CheckConstraint(
                 condition=Q(media_rank__isnull=True) | Q(media_rank__range=(1, 8)),
