@@ -1,0 +1,5 @@
+"""The scripted model server for this folder."""
+
+from evals.fixtures import model_server
+
+__all__ = ["model_server"]
