@@ -50,7 +50,7 @@ SETTINGS = {
     "log_min_error_statement": "panic",  # a failing statement may hold a person's words
     "log_parameter_max_length_on_error": "0",
 }
-FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+FAST = {"fsync": "off", "full_page_writes": "off"}  # a killed server still keeps every commit
 
 
 def processes_of(folder: Path) -> list[psutil.Process]:
@@ -72,13 +72,19 @@ def login_url(memory: Memory, role: str) -> str:
 
 
 def is_answering(place: Place, memory: Memory) -> bool:
-    """Whether the server in `place` accepts a connection and runs a statement."""
-    try:
-        with _superuser(place, memory) as connection:
-            connection.execute("SELECT 1")
-    except psycopg.Error:
-        return False
-    return True
+    """Whether the server in `place` runs a statement; waits while it recovers its data."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            with _superuser(place, memory) as connection:
+                connection.execute("SELECT 1")
+        except psycopg.Error as error:
+            if not re.search("starting up|not yet accepting|in recovery", str(error)):
+                return False
+            time.sleep(0.1)
+        else:
+            return True
+    return False
 
 
 def _superuser(place: Place, memory: Memory) -> psycopg.Connection:
@@ -193,11 +199,13 @@ def _clear_leftovers(place: Place, say: Say) -> None:
     if processes := processes_of(place.data):
         say("PostgreSQL was killed or hangs; waiting for its processes to end.")
         left = still_alive(processes, seconds=0 if _postmaster(place) else ORPHAN_SECONDS)
-        end_processes(left, with_signal=signal.SIGQUIT, seconds=10)
+        end_processes(left, with_signal=signal.SIGQUIT, seconds=5)
     pid_file = place.data / "postmaster.pid"
     if pid_file.exists():
         say("PostgreSQL did not stop properly last time; it will recover its data now.")
         pid_file.unlink()
+    for lock in place.sockets.glob(".s.PGSQL.*"):
+        lock.unlink()
 
 
 def _postmaster(place: Place) -> psutil.Process | None:
@@ -242,9 +250,8 @@ def _tail(log: Path, start_at: int) -> str:
 
 def _failure(place: Place, what: str, output: str) -> ServersError:
     """Name the cause that PostgreSQL wrote, and the next step."""
-    pattern = r"(?:FATAL|PANIC|ERROR|error|LOG):\s+(.*)"
-    found = re.findall(pattern, output)
-    cause = found[-1] if found else (output.strip().splitlines() or ["it wrote no reason"])[-1]
+    found = re.findall(r"(?:FATAL|PANIC|ERROR|error):\s+(.*)", output)
+    cause = (found or output.strip().splitlines() or ["it wrote no reason"])[0]
     for line in found:
         if re.search(r"space left|Read-only|Permission denied|too large|quota", line):
             cause = line

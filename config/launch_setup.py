@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from config.launch_place import (
     ROOT,
@@ -23,9 +24,13 @@ from config.servers import Servers
 MANAGE = [sys.executable, str(ROOT / "manage.py")]
 
 
-def fingerprint() -> str:
-    """Changes when any code, migration or requirement does."""
-    digest = hashlib.sha256()
+def fingerprint(environment: dict[str, str]) -> str:
+    """Changes when any code, migration, requirement, password or key does.
+
+    A port may change: no login depends on it.
+    """
+    secrets = [urlsplit(url).password for url in environment.values() if "://" in url]
+    digest = hashlib.sha256(f"{secrets}{environment['SECRET_KEY']}".encode())
     for folder in ("apps", "config", "requirements"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in {".py", ".sql", ".txt"}:
@@ -42,7 +47,7 @@ def set_up(servers: Servers, *, demo: bool, say: Say = say_on_stderr) -> bool:
     """
     stamp = servers.setup_stamp()
     with locked(servers.place.var / "setup.lock", waiting_for="another set-up", say=say):
-        wanted = fingerprint()
+        wanted = fingerprint(servers.environment())
         if _kept(stamp) in {f"{wanted} demo", wanted if not demo else ""}:
             return False
         run_setup(servers.environment(), demo=demo)
