@@ -12,7 +12,7 @@ class AgentsConfig(AppConfig):
 
     def ready(self) -> None:
         for config in apps.get_app_configs():
-            if config.name.startswith("apps.") and module_has_submodule(config.module, "tools"):
-                if config.label != "core":
-                    import_module(f"{config.name}.tools")
+            ours = config.name.startswith("apps.")
+            if ours and module_has_submodule(config.module, "tools") and config.label != "core":
+                import_module(f"{config.name}.tools")
         import_module("apps.agents.runtime")

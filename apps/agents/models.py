@@ -15,6 +15,7 @@ from apps.guilds.models import Guild, Member
 
 LEASE = timedelta(seconds=20)
 QUESTION_LIMIT = 100_000
+RUN_STATUSES = ["queued", "running", "succeeded", "failed", "denied", "canceled"]
 
 
 class ThreadQuerySet(models.QuerySet["Thread"]):
@@ -149,16 +150,7 @@ class Run(models.Model):
             models.UniqueConstraint(fields=["guild", "number"], name="agents_run_number_once"),
             models.CheckConstraint(
                 name="agents_run_status",
-                condition=Q(
-                    status__in=[
-                        "queued",
-                        "running",
-                        "succeeded",
-                        "failed",
-                        "denied",
-                        "canceled",
-                    ]  # fmt: skip
-                ),
+                condition=Q(status__in=RUN_STATUSES),
             ),
         ]
 

@@ -12,6 +12,6 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         for config in apps.get_app_configs():
-            if config.name.startswith("apps.") and config.name != self.name:
-                if module_has_submodule(config.module, "jobs"):
-                    import_module(f"{config.name}.jobs")
+            ours = config.name.startswith("apps.")
+            if ours and config.name != self.name and module_has_submodule(config.module, "jobs"):
+                import_module(f"{config.name}.jobs")
