@@ -6,4 +6,6 @@ urlpatterns = [
     path("", include("apps.console.urls")),
     path("", include("apps.chat.urls")),
     path("", include("apps.shop.urls")),
+    path("", include("apps.usage.urls")),
+    path("", include("apps.jobs.urls")),
 ]

@@ -1,0 +1,78 @@
+"""The first-run guide: what stands, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.guilds.acting import acting
+from apps.guilds.models import Member
+from apps.llm import gateway
+from apps.shop.models import Shop, StockItem
+
+from .rights import held
+
+HIDDEN = "guide_hidden"
+
+
+@dataclass(frozen=True)
+class GuideStep:
+    done: bool
+    title: str
+    words: str
+    code: str = ""
+    href: str = ""
+    label: str = ""
+
+
+def guide(request: HttpRequest) -> dict[str, Any] | None:
+    """Steps for somebody who may set the shop up; None when hidden, done, or not theirs."""
+    member = acting(request)
+    if request.session.get(HIDDEN) or not {"shop.import", "shop.manage"} <= held(member):
+        return None
+    steps = [*_shop_steps(member), *_model_steps(member)]
+    done = sum(step.done for step in steps)
+    return None if done == len(steps) else {"steps": steps, "done": done}
+
+
+def _shop_steps(member: Member) -> list[GuideStep]:
+    shop = Shop.objects.filter(guild_id=member.guild_id).first()
+    count = StockItem.objects.filter(guild_id=member.guild_id).count()
+    own = bool(count) and not (shop and shop.is_demo)
+    steps = []
+    if shop and shop.is_demo:
+        words = f"{count:,} items, all invented and marked demo. Ask it anything."
+        steps.append(
+            GuideStep(
+                True, "Demo shop loaded", words, href=reverse("shop:delete-demo"), label="Delete it"
+            )
+        )
+    words = "An inventory export, checked before anything is written."
+    if own:
+        steps.append(GuideStep(True, "Your own stock is here", f"{count:,} items."))
+    else:
+        steps.append(
+            GuideStep(
+                False, "Bring your own stock", words, href=reverse("shop:import"), label="Import"
+            )
+        )
+    return steps
+
+
+def _model_steps(member: Member) -> list[GuideStep]:
+    profile = gateway.current_profile(member.guild)
+    house = "Deterministic, no key, costs nothing. It says when it can’t tell."
+    if not profile.is_house:
+        return [GuideStep(True, "A model answers", f"{profile.label}, from your settings.")]
+    return [
+        GuideStep(True, "The house model answers", house),
+        GuideStep(
+            False,
+            "Add a model key",
+            "For questions in any words. Set these where the house starts, then start it again:",
+            code="LLM_API_KEY LLM_MODEL LLM_BASE_URL",
+        ),
+    ]

@@ -1,0 +1,87 @@
+"""Bringing files in, and taking the demo shop out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from apps.guilds.acting import acting
+from apps.guilds.policy import requires
+from apps.jobs import operations
+from apps.jobs.models import Job
+from apps.shop.forms import KINDS, PRICED, ImportForm
+from apps.shop.models import Customer, Release, Sale, Shop, StockItem, Want
+
+WORDS = {
+    "import_stock": "A Discogs inventory export, new or old, or any CSV with its column names. "
+    "Found again by listing id, so a second import updates.",
+    "import_orders": "Discogs’ orders or order items. An order total is counted once.",
+    "import_wants": "A Discogs want list.",
+    "import_collection": "A Discogs collection export, own columns too.",
+    "import_releases": "A Discogs release dump, packed or not, of any size.",
+}
+COUNTED: tuple[tuple[str, Any], ...] = (
+    ("stock items", StockItem),
+    ("releases", Release),
+    ("orders", Sale),
+    ("wants", Want),
+    ("customers", Customer),
+)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("shop.import")
+def import_file(request: HttpRequest) -> HttpResponse:
+    """Take a file and start its job. Large uploads go to disk as they come in."""
+    shop = Shop.objects.filter(guild_id=acting(request).guild_id).first()
+    is_demo = bool(shop and shop.is_demo)
+    currency = shop.currency if shop and not is_demo else ""
+    given = (request.POST, request.FILES) if request.method == "POST" else (None, None)
+    form = ImportForm(*given, is_demo=is_demo, shop_currency=currency)
+    if request.method == "POST" and form.is_valid():
+        return redirect("jobs:job", _start(request, form).pk)
+    kinds = [{"label": label.split(" (")[0], "words": WORDS[kind]} for kind, label in KINDS]
+    context = {"heading": "Import", "form": form, "shop": shop, "kinds": kinds}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "shop/import.html", context, status=status)
+
+
+def _start(request: HttpRequest, form: ImportForm) -> Job:
+    data, member = form.cleaned_data, acting(request)
+    args: dict[str, Any] = {"dry_run": data["dry_run"], "replace_demo": data["replace_demo"]}
+    if data["kind"] in PRICED:
+        args["currency"] = data["currency"]
+        args["rate"] = str(data["rate"]) if data["rate"] else None
+    label = dict(KINDS)[data["kind"]].split(" (")[0]
+    return operations.enqueue(
+        data["kind"],
+        guild=member.guild,
+        args=args,
+        created_by=member,
+        upload=data["file"],
+        title=f"{label}: {data['file'].name[-120:]}",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("shop.manage")
+def delete_demo(request: HttpRequest) -> HttpResponse:
+    """Ask once, then delete the demo shop whole."""
+    member = acting(request)
+    shop = Shop.objects.filter(guild_id=member.guild_id, is_demo=True).first()
+    if shop is None:
+        messages.info(request, "There is no demo shop here.")
+        return redirect("shop:stock")
+    if request.method == "POST":
+        from apps.shop.demo import deletion
+
+        deletion.delete_demo(member.guild, actor=member)
+        messages.success(request, "The demo shop is deleted. Bring your own stock in next.")
+        return redirect("shop:import")
+    counts = [(label, model.objects.of(member.guild).count()) for label, model in COUNTED]
+    context = {"heading": "Delete the demo shop", "counts": counts}
+    return render(request, "shop/delete_demo.html", context)
