@@ -25,12 +25,18 @@ _OPEN, _SHUT = "\ue000", "\ue001"
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 
 
-def run_view(run: Run, *, ref_url: RefUrl = lambda ref: f"#{ref}") -> dict[str, Any]:
+def run_view(
+    run: Run,
+    *,
+    ref_url: RefUrl = lambda ref: f"#{ref}",
+    events: Iterable[UsageEvent] | None = None,
+) -> dict[str, Any]:
     """Everything that ``chat/_run.html`` shows of a run.
 
     Keys: run, steps, tables, answer_html, citations, figures (linked, flagged), usage, model.
+    Where many runs are shown, prefetch their steps and give each its usage events.
     """
-    rows = list(run.steps.order_by("index"))
+    rows = sorted(run.steps.all(), key=lambda step: step.index)
     tables = _tables(rows)
     answer = Answer(run, tables, ref_url)
     return {
@@ -40,7 +46,7 @@ def run_view(run: Run, *, ref_url: RefUrl = lambda ref: f"#{ref}") -> dict[str, 
         "answer_html": answer.html(),
         "citations": answer.citations,
         "figures": {"linked": answer.linked, "flagged": answer.flagged},
-        "usage": usage_of(run, rows),
+        "usage": usage_of(run, events),
         "model": run.model,
     }
 
@@ -91,9 +97,9 @@ def _tables(steps: Iterable[Step]) -> list[dict[str, Any]]:
     ]
 
 
-def usage_of(run: Run, steps: Iterable[Step] = ()) -> dict[str, Any]:
+def usage_of(run: Run, events: Iterable[UsageEvent] | None = None) -> dict[str, Any]:
     """Cost in USD, calls, tokens and seconds of a run, from the usage ledger."""
-    events = list(UsageEvent.objects.filter(run_id=run.pk))
+    events = list(UsageEvent.objects.filter(run_id=run.pk) if events is None else events)
     cost = sum((event.cost for event in events), Decimal(0))
     ended = run.finished_at
     seconds = (ended - run.started_at).total_seconds() if ended and run.started_at else None
@@ -135,11 +141,10 @@ class Answer:
         return mark_safe(filled)  # noqa: S308 -- pieces are escaped by format_html
 
     def _judged(self, text: str) -> list[figures.Link]:
-        ledgers = [figures.Ledger()]
+        results = figures.Ledger()
         for result in self._results:
-            figures.add_result(ledgers[0], result, result["id"])
-        ledgers.append(figures.from_question(self._run.question))
-        return figures.check(text, ledgers)
+            figures.add_result(results, result, result["id"])
+        return figures.check(text, [figures.from_question(self._run.question), results])
 
     def _mark(self, text: str, links: list[figures.Link]) -> str:
         spans = [(link.token.start, link.token.end, self._figure(link)) for link in links]
