@@ -49,7 +49,8 @@ def _span(value: Any) -> Any:
 
 def _short(field: str) -> BeforeValidator:
     """Let a bare value stand for a mapping with one field."""
-    return BeforeValidator(lambda value: {field: value} if isinstance(value, int | str) else value)
+    bare = (int, float, str)
+    return BeforeValidator(lambda value: {field: value} if isinstance(value, bare) else value)
 
 
 Pattern = Annotated[InstanceOf[re.Pattern[str]], BeforeValidator(_pattern)]

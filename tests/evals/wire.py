@@ -4,7 +4,9 @@ import json
 import re
 from typing import Any
 
+import anthropic
 import httpx2
+import openai
 
 from evals.model_server import ModelServer
 
@@ -40,6 +42,23 @@ def chunks(server: ModelServer, sent: Any = None) -> list[bytes]:
     with httpx2.stream("POST", url, json=asked, timeout=10) as response:
         assert response.status_code == 200
         return list(response.iter_raw())
+
+
+def chat_sdk(server: ModelServer, key: str = "test-key") -> Any:
+    """OpenAI's own client; untyped, since scripts say what its types rule out."""
+    return openai.OpenAI(base_url=server.base_url + "/v1", api_key=key, max_retries=0, timeout=10)
+
+
+def messages_sdk(server: ModelServer) -> Any:
+    """Anthropic's own client, untyped too."""
+    return anthropic.Anthropic(base_url=server.base_url, api_key="k", max_retries=0, timeout=10)
+
+
+def seconds(start: float | None, end: float | None) -> float:
+    """Between two moments of a record, both of which must have come."""
+    assert start is not None
+    assert end is not None
+    return end - start
 
 
 def data_of(stream: bytes) -> list[Any]:
