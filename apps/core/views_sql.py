@@ -42,6 +42,8 @@ def build(using: str = reading.OWNER) -> None:
         cursor.execute(scope.SCHEMA_SQL)
         _store_key(cursor)
         _drop(cursor)
+        # What start-up proves the key with: the guild of the present scope, or nothing.
+        cursor.execute("CREATE VIEW reading.scope AS SELECT gate.guild() AS guild_id")
         for view in reading.views():
             cursor.execute(_create(view).as_string(None))
         for statement in _grants(names):
