@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
 from config import launch_postgres, launch_valkey
@@ -173,16 +174,26 @@ def ordinary_user() -> pwd.struct_passwd | None:
 
 
 def python_for(folder: Path, user: pwd.struct_passwd | None) -> Path:
-    """A Python of our version that `user` can run; copied into `folder` when there is none."""
-    code = f"import sys, venv; sys.exit(sys.version_info[:2] != {tuple(sys.version_info[:2])})"
+    """A Python of exactly our version that `user` can run; a copy in `folder` if there is none."""
+    code = f"import sys, venv; sys.exit(sys.version_info[:3] != {tuple(sys.version_info[:3])})"
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     base = Path(sys.base_prefix) / "bin" / version
     for path in (base, Path("/usr/bin") / version, Path("/usr/local/bin") / version):
         if run_as(user)([str(path), "-c", code]).returncode == 0:
             return path
     ignored = shutil.ignore_patterns("test", "tests", "site-packages", "__pycache__", "*.a")
-    copy = shutil.copytree(sys.base_prefix, folder / "python", symlinks=True, ignore=ignored)
-    return Path(copy) / "bin" / version
+    copy = folder / "python"
+    if not copy.exists():
+        shutil.copytree(
+            sys.base_prefix, copy, symlinks=True, ignore=ignored, copy_function=_link_or_copy
+        )
+    launcher = folder / "python-of-ours"
+    if not launcher.exists():  # a shared libpython is looked for where it was built
+        launcher.write_text(
+            f'#!/bin/sh\nLD_LIBRARY_PATH="{copy}/lib" exec "{copy}/bin/{version}" "$@"\n'
+        )
+        launcher.chmod(0o755)
+    return launcher
 
 
 def run_as(
@@ -199,3 +210,25 @@ def run_as(
             return subprocess.CompletedProcess(command, 126, "", str(error))
 
     return run
+
+
+def readable_code(folder: Path) -> str:
+    """A PYTHONPATH of our own code and packages that every user can read, below `folder`.
+
+    Hard links where the disk allows it, so this costs a second and no space.
+    """
+    target = folder / "code"
+    if not target.exists():
+        target.mkdir(mode=0o755)
+        shutil.copytree(ROOT / "config", target / "config")
+        packages = Path(psycopg.__file__).parent.parent
+        shutil.copytree(packages, target / "packages", copy_function=_link_or_copy)
+    return f"{target}{os.pathsep}{target / 'packages'}"
+
+
+def _link_or_copy(source: str, target: str) -> str:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy(source, target)
+    return target
