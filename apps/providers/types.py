@@ -8,6 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal, Protocol
 
+from . import limits
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -65,6 +67,7 @@ class ChatRequest:
     now: datetime
     time_zone: str = "UTC"
     currency: str = ""
+    retries: int = limits.RETRIES
 
 
 @dataclass(frozen=True)
