@@ -1,0 +1,252 @@
+"""The one door to models: reserve, call, price, record, settle, in that order.
+
+It stays in order when a call fails or is canceled: whatever was used is charged once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from typing import cast
+from uuid import UUID
+
+from django.db import DatabaseError
+
+from apps.core import clock
+from apps.guilds.models import Guild
+from apps.providers import limits
+from apps.providers.clients.assembly import estimate
+from apps.providers.clients.openai_wire import body_bytes
+from apps.providers.errors import ProviderError
+from apps.providers.registry import client_for, current_profile
+from apps.providers.types import (
+    ChatClient,
+    ChatRequest,
+    Completion,
+    Delta,
+    Profile,
+    TextDelta,
+    Usage,
+)
+from apps.usage import budget, prices, recording
+from apps.usage.models import Reservation, UsageEvent
+
+from . import rows
+from .deltas import Coalescer, OnDelta
+
+__all__ = ["OnDelta", "close_connections", "current_profile", "stream"]
+
+log = logging.getLogger("gatehouse.llm")
+_NOTHING = Usage(0, 0)
+_QUEUED = 64
+_Queued = Delta | Completion | Exception
+
+
+async def stream(
+    request: ChatRequest,
+    *,
+    guild: Guild,
+    purpose: str = "chat",
+    run_id: UUID | None = None,
+    step_id: UUID | None = None,
+    attempt: int = 1,
+    on_delta: OnDelta | None = None,
+) -> Completion:
+    """Ask the guild's model; deltas go to ``on_delta``, joined, while they come.
+
+    The completion's usage carries its cost in USD. Raises BudgetRefused or UnpricedModel
+    before anything is sent, ProviderError when the model fails. A cancel, or an error of
+    ``on_delta``, closes the response at once and charges an estimate of what was used.
+    """
+    profile = current_profile(guild)
+    client = client_for(profile)
+    request = request if request.model else replace(request, model=profile.model)
+    meter = _Meter(profile, request, body_bytes(request))
+    call = budget.Call(
+        provider=profile.provider,
+        model=request.model,
+        purpose=purpose,
+        input_tokens=meter.most_input,
+        output_tokens=request.max_output_tokens,
+        run_id=run_id,
+        step_id=step_id,
+        attempt=attempt,
+    )
+    reservation = await _reserve(guild, call, profile)
+    ledger = _Ledger(guild, call, profile, reservation, clock.now())
+    return await _charged_call(client, request, meter, ledger, on_delta)
+
+
+async def close_connections() -> None:
+    """Close the running loop's connections to providers, before the loop itself ends."""
+    client = sys.modules.get("apps.providers.clients.openai_chat")
+    if client is not None:
+        await client.close_clients()
+
+
+async def _charged_call(
+    client: ChatClient,
+    request: ChatRequest,
+    meter: _Meter,
+    ledger: _Ledger,
+    on_delta: OnDelta | None,
+) -> Completion:
+    try:
+        completion = await _pump(client, request, meter, on_delta)
+    except asyncio.CancelledError:
+        await ledger.close(UsageEvent.Status.CANCELED, meter.estimate(), error_class="canceled")
+        raise
+    except ProviderError as error:
+        used = error.usage or (meter.estimate() if error.code == "timeout" else _NOTHING)
+        await ledger.close(UsageEvent.Status.FAILED, used, error_class=error.code)
+        raise
+    except Exception as error:
+        name = type(error).__name__
+        await ledger.close(UsageEvent.Status.FAILED, meter.estimate(), error_class=name)
+        raise
+    used = completion.usage or meter.estimate()
+    cost = await ledger.close(UsageEvent.Status.SUCCEEDED, used)
+    return replace(completion, usage=replace(used, cost=cost))
+
+
+@dataclass
+class _Meter:
+    """Counts what passes, for the worst case before a call and an estimate after a cut."""
+
+    profile: Profile
+    request: ChatRequest
+    input_bytes: int
+    output_bytes: int = 0
+
+    @property
+    def most_input(self) -> int:
+        return math.ceil(self.input_bytes * limits.INPUT_TOKENS_PER_BYTE)
+
+    def count(self, delta: Delta) -> None:
+        if isinstance(delta, TextDelta):
+            self.output_bytes += len(delta.text.encode())
+        else:
+            self.output_bytes += delta.characters
+
+    def estimate(self) -> Usage:
+        if self.profile.is_house:
+            return _NOTHING
+        return estimate(self.input_bytes, self.output_bytes)
+
+
+@dataclass(frozen=True)
+class _Ledger:
+    """Where one call is written down, once."""
+
+    guild: Guild
+    call: budget.Call
+    profile: Profile
+    reservation: Reservation | None
+    started_at: datetime
+
+    async def close(
+        self, status: UsageEvent.Status, usage: Usage, *, error_class: str = ""
+    ) -> Decimal:
+        """Price, record and settle; the cost in USD.
+
+        When the database is away the reservation stays and is charged when it expires, so
+        an answer or an error is never lost to it.
+        """
+        cost = self._cost(usage)
+        outcome = recording.Outcome(
+            status, usage, cost, self.started_at, clock.now(), error_class=error_class
+        )
+        close = partial(
+            recording.close, self.guild, self.call, outcome, reservation=self.reservation
+        )
+        try:
+            await rows.finish(close)
+        except DatabaseError as error:
+            log.warning("a call's usage could not be recorded: %s", type(error).__name__)
+        return cost
+
+    def _cost(self, usage: Usage) -> Decimal:
+        if self.profile.is_house:
+            return Decimal(0)
+        return prices.cost(self.call.provider, self.call.model, usage, at=self.started_at)
+
+
+async def _reserve(guild: Guild, call: budget.Call, profile: Profile) -> Reservation | None:
+    """The call's worst case, set aside; None for the house model, which costs nothing."""
+    if profile.is_house:
+        return None
+    worst = prices.worst_case(
+        call.provider,
+        call.model,
+        input_tokens=call.input_tokens,
+        output_tokens=call.output_tokens,
+        at=clock.now(),
+    )
+    pending = rows.start(partial(budget.reserve, guild, worst, call=call))
+    try:
+        return await asyncio.shield(pending)
+    except asyncio.CancelledError:
+        await _release(pending)
+        raise
+
+
+async def _release(pending: asyncio.Future[Reservation]) -> None:
+    """Give back what was set aside for a call that was canceled before it began."""
+    await asyncio.wait([pending])
+    if not pending.cancelled() and pending.exception() is None:
+        await rows.finish(partial(budget.settle, pending.result(), Decimal(0)))
+
+
+async def _pump(
+    client: ChatClient, request: ChatRequest, meter: _Meter, on_delta: OnDelta | None
+) -> Completion:
+    """Read the stream in a task of its own, so that held deltas go out while it is silent."""
+    coalescer = Coalescer(on_delta or (lambda delta: None))
+    queue: asyncio.Queue[_Queued] = asyncio.Queue(_QUEUED)
+    reader = asyncio.create_task(_read(client, request, meter, queue))
+    try:
+        while not isinstance(item := await _next(queue, coalescer.due_in()), Completion):
+            if isinstance(item, Exception):
+                raise item
+            await (coalescer.flush() if item is None else coalescer.add(item))
+        await coalescer.flush()
+        return item
+    finally:
+        reader.cancel()
+        await asyncio.wait([reader])
+
+
+async def _read(
+    client: ChatClient, request: ChatRequest, meter: _Meter, queue: asyncio.Queue[_Queued]
+) -> None:
+    """Pass the stream on, its failure included; always closes it."""
+    stream = cast("AsyncGenerator[Delta | Completion, None]", client.stream(request))
+    try:
+        async with aclosing(stream) as items:
+            async for item in items:
+                if not isinstance(item, Completion):
+                    meter.count(item)
+                await queue.put(item)
+        told = ProviderError("invalid_response", "The model stopped without an answer. Ask again.")
+        await queue.put(told)
+    except Exception as error:  # noqa: BLE001 - it is raised again where it is awaited
+        await queue.put(error)
+
+
+async def _next(queue: asyncio.Queue[_Queued], seconds: float | None) -> _Queued | None:
+    """The next item; None when that many seconds pass first."""
+    if not queue.empty():
+        return queue.get_nowait()
+    try:
+        async with asyncio.timeout(seconds):
+            return await queue.get()
+    except TimeoutError:
+        return None
