@@ -164,7 +164,7 @@ def _make_data(place: Place, binaries: Path, *, durable: bool, say: Say) -> None
     """Make the data folder under another name first, so a killed start leaves no half of it."""
     say("Making a new PostgreSQL data folder.")
     draft = place.own_folder(place.home / f"postgres.new-{secrets.token_hex(4)}")
-    command = [binaries / "initdb", "-D", draft, "-U", "postgres", "-E", "UTF8"]
+    command: list[str | Path] = [binaries / "initdb", "-D", draft, "-U", "postgres", "-E", "UTF8"]
     command += ["--auth-local=trust", "--auth-host=scram-sha-256"]
     command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8"]
     command += [] if durable else ["--no-sync"]

@@ -205,7 +205,7 @@ def run_as(
         become = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
         defaults = {"check": False, "text": True, "capture_output": True, "cwd": "/"}
         try:
-            return subprocess.run(command, **(defaults | become | options))  # type: ignore[call-overload,no-any-return]
+            return subprocess.run(command, **(defaults | become | options))  # type: ignore[call-overload]
         except OSError as error:
             return subprocess.CompletedProcess(command, 126, "", str(error))
 
