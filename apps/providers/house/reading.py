@@ -1,0 +1,163 @@
+"""One question, read once: what it mentions, which names it says, and which words are left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+
+from apps.providers.house.lexicon import NEGATIONS, concept, is_common
+from apps.providers.house.mentions import Claims, Mention
+from apps.providers.house.names import FUZZY, Name, NameIndex
+from apps.providers.house.numbers import limits, prices
+from apps.providers.house.phrases import name_phrases
+from apps.providers.house.spans import spans
+from apps.providers.house.words import Word, cut, lower
+
+_QUOTED = (
+    re.compile(r"(?<![\w\"])\"(?P<text>[^\"\n]{2,120}?)\"(?!\w)"),
+    re.compile(r"(?<![\w'])'(?P<text>[^'\n]{2,120}?(?:'\w[^'\n]*?)?)'(?!\w)"),
+)
+_BARE_NUMBER = re.compile(r"(?<![\w.,$€£¥#-])\d{1,18}(?![\w\"'-]|[.,]\d|\s?(?:inch|%))")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The question with everything that was understood in it."""
+
+    text: str
+    low: str
+    words: tuple[Word, ...]
+    claims: Claims
+    names: tuple[Name, ...]
+    today: date
+    numbers: tuple[Mention, ...]
+    rest: tuple[Word, ...] = field(default=())
+
+    @property
+    def concepts(self) -> frozenset[str]:
+        return frozenset(concept(word.plain) for word in self.words)
+
+    @property
+    def denies(self) -> bool:
+        """Whether the question says that something has not happened."""
+        return "unsold" in self.concepts or any(
+            word.plain in NEGATIONS or word.plain.endswith("n't") for word in self.words
+        )
+
+
+class Reader:
+    """Reads questions with the guild's names, relative to today."""
+
+    def __init__(
+        self, *, index: NameIndex, kinds: Collection[str], known: Collection[str], today: date
+    ) -> None:
+        self.index = index
+        self.kinds = sorted(kinds)
+        self.known = frozenset(known)
+        self.today = today
+
+    def read(self, text: str) -> Reading:
+        low = lower(text)
+        words = tuple(cut(text))
+        claims = Claims()
+        for mention in (*self._quoted(low, text), *self._ids(low)):
+            claims.add(mention)
+        for mention in name_phrases(text, words, claims, self):
+            claims.add(mention)
+        names = tuple(self._names(text, claims))
+        self._claim_amounts(low, claims, names)
+        names += tuple(self._guesses(text, words, claims, names))
+        numbers = tuple(self._numbers(low, claims, names))
+        rest = tuple(self._rest(words, claims, names))
+        return Reading(text, low, words, claims, names, self.today, numbers, rest)
+
+    def _quoted(self, low: str, text: str) -> Iterator[Mention]:
+        for pattern in _QUOTED:
+            for match in pattern.finditer(low):
+                said = text[match.start("text") : match.end("text")].strip()
+                whole = [n for n in self.index.find(said) if n.end - n.start == len(said)]
+                if said and not whole:
+                    yield Mention("quoted", match.start(), match.end(), said)
+
+    def _ids(self, low: str) -> Iterator[Mention]:
+        for kind in self.kinds:
+            for pattern in _id_patterns(kind):
+                for match in pattern.finditer(low):
+                    yield Mention(f"id:{kind}", match.start(), match.end(), int(match["id"]))
+
+    def _names(self, text: str, claims: Claims) -> Iterator[Name]:
+        for name in self.index.find(text):
+            if claims.is_free(name.start, name.end):
+                yield name
+
+    def _claim_amounts(self, low: str, claims: Claims, names: tuple[Name, ...]) -> None:
+        taken = [(name.start, name.end) for name in names]
+        for source in (spans(low, self.today), limits(low), prices(low)):
+            for mention in source:
+                if not any(mention.overlaps(start, end) for start, end in taken):
+                    claims.add(mention)
+
+    def _guesses(
+        self, text: str, words: tuple[Word, ...], claims: Claims, names: tuple[Name, ...]
+    ) -> Iterator[Name]:
+        free = [w for w in words if self._is_free(w, claims, names) and not self._is_plain(w)]
+        taken: set[int] = set()
+        for first, second in zip(free, free[1:], strict=False):
+            if second.start - first.end == 1:
+                found = self.index.guess(text, first.start, second.end)
+                taken.update((first.start, second.start) if found else ())
+                yield from found
+        for word in free:
+            if word.start not in taken:
+                yield from self.index.guess(text, word.start, word.end)
+
+    def _numbers(
+        self, low: str, claims: Claims, names: tuple[Name, ...]
+    ) -> Iterator[Mention]:
+        for match in _BARE_NUMBER.finditer(low):
+            start, end = match.span()
+            if claims.is_free(start, end) and not any(n.start < end > start < n.end for n in names):
+                yield Mention("number", start, end, int(match.group()))
+
+    def _rest(
+        self, words: tuple[Word, ...], claims: Claims, names: tuple[Name, ...]
+    ) -> Iterator[Word]:
+        """Words that nothing explains: most likely an artist, a title or a label."""
+        for word in words:
+            if not self._is_free(word, claims, names) or self._is_plain(word):
+                continue
+            if not word.plain.isdigit() or len(word.plain) >= 5:
+                yield word
+
+    def _is_plain(self, word: Word) -> bool:
+        return self.is_plain(word.plain) or len(word.plain) < 2
+
+    def is_plain(self, plain: str) -> bool:
+        """Whether a folded word is an everyday one or one of the tools' own."""
+        return is_common(plain) or plain in self.known or concept(plain) in self.known
+
+    @staticmethod
+    def _is_free(word: Word, claims: Claims, names: tuple[Name, ...]) -> bool:
+        return claims.is_free(word.start, word.end) and not any(
+            name.start < word.end and word.start < name.end for name in names
+        )
+
+
+def _id_patterns(kind: str) -> tuple[re.Pattern[str], ...]:
+    word = re.escape(kind)
+    mark = r"(?:\s*(?:id|no\.?|nr\.?|num(?:ber)?|#|:|-))*\s*#?"
+    return (
+        re.compile(rf"\b{word}s?{mark}\s*(?P<id>\d{{1,18}})\b(?![.,]\d)"),
+        re.compile(rf"/{word}s?/(?P<id>\d{{1,18}})\b"),
+        re.compile(r"(?<!\w)#\s?(?P<id>\d{1,18})\b"),
+        re.compile(rf"\b{word[0]}(?P<id>\d{{2,18}})\b"),
+        re.compile(r"\bid\s*:?\s*(?P<id>\d{1,18})\b"),
+        re.compile(r"(?<!catalogue )(?<!catalog )(?<!cat )\bnumber (?P<id>\d{3,18})\b"),
+    )
+
+
+def certain(names: Collection[Name]) -> list[Name]:
+    """Names that were said, not guessed from a typo."""
+    return [name for name in names if name.rank > FUZZY]
