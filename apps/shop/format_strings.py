@@ -81,10 +81,11 @@ DESCRIPTIONS = {
     "P/Unofficial": "Partially Unofficial",
     "Quad": "Quadraphonic",
 }
-PLAIN_DESCRIPTIONS = frozenset(
-    "Album EP Single Promo Mono Stereo Mixed Mixtape Styrene Shape MP3 WAV FLAC AAC ALAC WMA AIFF"
-    " HDCD Multichannel NTSC PAL Jukebox Advance Transcription Ambisonic".split()
-) | frozenset(DESCRIPTIONS.values())
+_PLAIN = (
+    "Album, EP, Single, Promo, Mono, Stereo, Mixed, Mixtape, Styrene, Shape, MP3, WAV, FLAC, AAC,"
+    " ALAC, WMA, AIFF, HDCD, Multichannel, NTSC, PAL, Jukebox, Advance, Transcription, Ambisonic"
+)
+PLAIN_DESCRIPTIONS = frozenset(_PLAIN.split(", ")) | frozenset(DESCRIPTIONS.values())
 
 _INCHES = re.compile(r'(\d{1,2}(?:[½¼¾]|\.\d)?)(?:"|″|”|\'\')')
 _COUNTED = re.compile(r"(\d{1,4})\s?[x×]\s?(.+)")

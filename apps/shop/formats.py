@@ -22,10 +22,13 @@ from apps.shop.format_strings import (
 __all__ = [
     "CARRIER_NAMES",
     "MEDIA_GRADES",
+    "ORDER_STATES",
     "SLEEVE_GRADES",
     "STOCK_STATUSES",
+    "UNKNOWN_STATE",
     "VINYL",
     "FormatPart",
+    "MomentError",
     "carrier_of",
     "carriers_of",
     "display_name",
@@ -131,7 +134,7 @@ def parse_moment(text: str, zone: ZoneInfo) -> datetime:
     try:
         moment = datetime.fromisoformat(raw)
     except ValueError:
-        moment = _slashed(raw)
+        moment = _slashed(raw, zone)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone)
     try:
@@ -140,7 +143,7 @@ def parse_moment(text: str, zone: ZoneInfo) -> datetime:
         raise MomentError("not a date of any real listing") from None
 
 
-def _slashed(raw: str) -> datetime:
+def _slashed(raw: str, zone: ZoneInfo) -> datetime:
     match = _SLASHED.fullmatch(raw)
     if match is None:
         raise MomentError("not a date such as 2026-08-25 07:04:22")
@@ -149,6 +152,6 @@ def _slashed(raw: str) -> datetime:
         raise MomentError("day and month can't be told apart; write 2026-08-25 07:04:22")
     month, day = (second, first) if second <= 12 else (first, second)
     try:
-        return datetime(year, month, day, *clock)
+        return datetime(year, month, day, *clock, tzinfo=zone)
     except ValueError:
         raise MomentError("no such day or hour in the calendar") from None

@@ -1,0 +1,38 @@
+"""Writes of the shop that touch many tables."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from apps.guilds.models import Guild
+from apps.shop import models
+
+CHILDREN_FIRST = (
+    models.SaleItem,
+    models.Sale,
+    models.Want,
+    models.CollectionEntry,
+    models.StockItem,
+    models.Customer,
+    models.Track,
+    models.Identifier,
+    models.ReleaseArtist,
+    models.ReleaseLabel,
+    models.ReleaseFormat,
+    models.Release,
+    models.Shop,
+)
+
+
+@transaction.atomic
+def delete_all(guild: Guild) -> dict[str, int]:
+    """Delete every shop row of the guild, its currency included; rows gone by table.
+
+    Runs one statement per table, children first, without loading a row.
+    """
+    models.Shop.objects.select_for_update().filter(guild=guild).first()
+    gone = {}
+    for model in CHILDREN_FIRST:
+        rows = model.objects.filter(guild=guild)
+        gone[model._meta.model_name or ""] = rows._raw_delete(rows.db)
+    return gone
