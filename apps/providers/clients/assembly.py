@@ -45,7 +45,6 @@ class Assembly:
         self._at: dict[int, _Call] = {}
         self._finish = ""
         self._usage: Usage | None = None
-        self.chunks = 0
 
     @property
     def empty(self) -> bool:
@@ -53,12 +52,12 @@ class Assembly:
         return not (self._text or self._calls or self._finish)
 
     def add(self, chunk: Any) -> Iterator[TextDelta | ToolDelta]:
-        """Take one chunk. ProviderError when it is no chunk, or goes over a bound."""
-        if not hasattr(chunk, "choices"):
-            raise ProviderError("invalid_response", "the provider sent an event that is no answer")
-        self.chunks += 1
+        """Take one chunk. ValueError when it is none, ProviderError when over a bound."""
+        choices = getattr(chunk, "choices", None)
+        if not isinstance(choices, list):
+            raise ValueError("an event without a list of choices")
         self._usage = _usage(getattr(chunk, "usage", None)) or self._usage
-        for choice in (chunk.choices or [])[:1]:
+        for choice in choices[:1]:
             yield from self._add_delta(getattr(choice, "delta", None))
             finish = getattr(choice, "finish_reason", None)
             if isinstance(finish, str) and finish:
