@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from apps.guilds.models import Guild
 from apps.shop import models
@@ -32,7 +32,9 @@ def delete_all(guild: Guild) -> dict[str, int]:
     """
     models.Shop.objects.select_for_update().filter(guild=guild).first()
     gone = {}
-    for model in CHILDREN_FIRST:
-        rows = model.objects.filter(guild=guild)
-        gone[model._meta.model_name or ""] = rows._raw_delete(rows.db)
+    with connection.cursor() as cursor:
+        for model in CHILDREN_FIRST:
+            table = model._meta.db_table
+            cursor.execute(f'DELETE FROM "{table}" WHERE guild_id = %s', [guild.pk])  # noqa: S608
+            gone[model._meta.model_name or ""] = cursor.rowcount
     return gone

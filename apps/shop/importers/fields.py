@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from apps.core import clock, money
 from apps.shop import formats
@@ -23,7 +24,7 @@ def whole(text: str, greatest: int = GREATEST_COUNT) -> int | None:
     return number if number <= greatest else None
 
 
-def row_id(work: RowImport[object], row: Row, field: str) -> int | None:
+def row_id(work: RowImport[Any], row: Row, field: str) -> int | None:
     """A Discogs id, or None with the row skipped and told."""
     number = whole(row.get(field), GREATEST_ID)
     if number:
@@ -32,7 +33,7 @@ def row_id(work: RowImport[object], row: Row, field: str) -> int | None:
     return None
 
 
-def price(work: RowImport[object], row: Row, field: str) -> Decimal | None:
+def price(work: RowImport[Any], row: Row, field: str) -> Decimal | None:
     """A price, or None with the row skipped and told."""
     try:
         return money.parse_price(row.get(field))
@@ -41,7 +42,7 @@ def price(work: RowImport[object], row: Row, field: str) -> Decimal | None:
         return None
 
 
-def amount(work: RowImport[object], row: Row, field: str) -> Decimal | None:
+def amount(work: RowImport[Any], row: Row, field: str) -> Decimal | None:
     """An amount that a row can do without: None when empty, or odd and told."""
     if not row.get(field):
         return None
@@ -52,7 +53,7 @@ def amount(work: RowImport[object], row: Row, field: str) -> Decimal | None:
         return None
 
 
-def count(work: RowImport[object], row: Row, field: str) -> int | None:
+def count(work: RowImport[Any], row: Row, field: str) -> int | None:
     """A count that a row can do without: None when empty, or odd and told."""
     text = row.get(field)
     number = whole(text)
@@ -61,7 +62,7 @@ def count(work: RowImport[object], row: Row, field: str) -> int | None:
     return number
 
 
-def moment(work: RowImport[object], row: Row, field: str) -> datetime | None:
+def moment(work: RowImport[Any], row: Row, field: str) -> datetime | None:
     """An instant; without a zone it is read in the guild's. None when empty, or odd and told."""
     text = row.get(field)
     if not text:
@@ -73,7 +74,7 @@ def moment(work: RowImport[object], row: Row, field: str) -> datetime | None:
         return None
 
 
-def media_grade(work: RowImport[object], row: Row, field: str) -> str:
+def media_grade(work: RowImport[Any], row: Row, field: str) -> str:
     """A media grade as written; one that Discogs does not know is told."""
     grade = row.get(field)
     if grade not in formats.MEDIA_GRADES:
@@ -82,7 +83,7 @@ def media_grade(work: RowImport[object], row: Row, field: str) -> str:
     return grade
 
 
-def sleeve_grade(work: RowImport[object], row: Row, field: str) -> str:
+def sleeve_grade(work: RowImport[Any], row: Row, field: str) -> str:
     """A sleeve grade as written; one that Discogs does not know is told."""
     grade = row.get(field)
     if grade and grade not in formats.SLEEVE_GRADES:

@@ -125,9 +125,9 @@ def _parse(gathered: list[Line], width: int | None) -> Record | None:
         fields = next(csv.reader(texts, strict=len(texts) > 1), [])
     except csv.Error:
         return None if len(texts) > 1 else _bad(first, NO_CSV)
-    if width is not None and not width <= len(fields) <= width + 1:
-        if len(texts) > 1 or text.count('"') % 2:
-            return None
+    is_odd = width is not None and not width <= len(fields) <= width + 1
+    if is_odd and (len(texts) > 1 or text.count('"') % 2):
+        return None
     return Record(fields, first.number, last.end, last.number + 1, fault, text)
 
 

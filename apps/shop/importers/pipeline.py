@@ -5,7 +5,6 @@ A job that is killed therefore goes on after its last whole batch, with its coun
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -101,7 +100,7 @@ def fit_checkpoint(job: JobRun, *paths: Path) -> Report:
     """The report so far; an empty one when a file is not the one that was begun."""
     stamps = []
     for path in paths:
-        stat = os.stat(path)
+        stat = path.stat()
         stamps.append([stat.st_size, stat.st_mtime_ns])
     if job.checkpoint.get("stamps") == stamps and not job.args.get("dry_run"):
         return Report.load(job.job.report)

@@ -149,7 +149,7 @@ def _text(element: etree._Element, path: str) -> str:
 
 
 def _texts(element: etree._Element, path: str) -> list[str]:
-    found = (("".join(item.itertext())).strip() for item in element.iterfind(path))
+    found = ((item.text or "").strip() for item in element.iterfind(path))
     return [text for text in found if text]
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from types import SimpleNamespace
 from typing import Any
 
-from django.db import DataError, IntegrityError, models, transaction
+from django.db import DataError, IntegrityError, transaction
 
 from apps.core import clock
 from apps.guilds.models import Guild
@@ -17,6 +17,7 @@ from apps.shop.importers.pipeline import fit_checkpoint
 from apps.shop.importers.release_element import FromDump, read_release
 from apps.shop.importers.report import Problem, Report
 from apps.shop.importers.seen import SeenNumbers
+from apps.shop.importers.stubs import ids_of
 from apps.shop.importers.upsert import upsert
 from apps.shop.importers.xml_records import Dump, XmlRecord, open_dump, parse_record
 from apps.shop.models import (
@@ -30,7 +31,7 @@ from apps.shop.models import (
 from apps.shop.models.catalog import search_text
 
 BATCH = 200
-PARTS: tuple[type[models.Model], ...] = (
+PARTS: tuple[Any, ...] = (
     ReleaseArtist,
     ReleaseLabel,
     ReleaseFormat,
@@ -130,7 +131,7 @@ def _write(guild: Guild, found: Sequence[FromDump]) -> int:
         touch={"updated_at": clock.now()},
     )
     stored = Release.objects.filter(guild=guild, discogs_id__in=list(last))
-    _replace_parts(guild, last, dict(stored.values_list("discogs_id", "pk")))
+    _replace_parts(guild, last, ids_of(stored))
     return sum(created for _, created in written)
 
 
@@ -150,9 +151,8 @@ def _row(guild: Guild, release: FromDump) -> dict[str, Any]:
 
 def _replace_parts(guild: Guild, found: dict[int, FromDump], ids: dict[int, int]) -> None:
     for model in PARTS:
-        rows: Any = model._default_manager.filter(release_id__in=list(ids.values()))
-        rows._raw_delete(rows.db)
-        model._default_manager.bulk_create(
+        model.objects.filter(release_id__in=list(ids.values())).delete()
+        model.objects.bulk_create(
             model(guild_id=guild.pk, release_id=ids[number], position=at, **part)
             for number, release in found.items()
             for at, part in enumerate(release.parts[model], start=1)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from django.db.models import QuerySet
+
 from apps.core import clock
 from apps.guilds.models import Guild
 from apps.shop.formats import carriers_of, display_name, year_of
@@ -36,20 +38,20 @@ def releases_for(guild: Guild, named: Iterable[Named]) -> dict[int, int]:
     """
     wanted = {release.discogs_id: release for release in named}
     found = Release.objects.filter(guild=guild, discogs_id__in=list(wanted))
-    known: dict[int, int] = {}
-    thin: set[int] = set()
-    for discogs_id, pk, is_stub, artist in found.values_list(
-        "discogs_id", "pk", "is_stub", "artist_match"
-    ):
-        known[discogs_id] = pk
-        if is_stub and not artist and wanted[discogs_id].artist:
-            thin.add(discogs_id)
+    known = ids_of(found)
+    thin = set(ids_of(found.filter(is_stub=True, artist_match="")))
+    thin = {number for number in thin if wanted[number].artist}
     missing = [wanted[number] for number in sorted(wanted) if number not in known or number in thin]
     if not missing:
         return known
     _make_stubs(guild, missing)
     made = Release.objects.filter(guild=guild, discogs_id__in=[n.discogs_id for n in missing])
-    return known | {discogs_id: pk for discogs_id, pk in made.values_list("discogs_id", "pk")}
+    return known | ids_of(made)
+
+
+def ids_of(releases: QuerySet[Release]) -> dict[int, int]:
+    """Our id by Discogs' id."""
+    return {number: pk for number, pk in releases.values_list("discogs_id", "pk") if number}
 
 
 def _make_stubs(guild: Guild, missing: Iterable[Named]) -> None:

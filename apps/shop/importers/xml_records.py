@@ -95,8 +95,10 @@ class Dump:
             self._drop(len(_START.pattern) if is_long else len(self._buffer))
             return XmlRecord(b"", line, self._offset, self._line, why)
         raw = self._buffer[: end.end()]
-        self._drop(end.end())
-        return XmlRecord(raw, line, self._offset, self._line)
+        following = _START.search(raw, 1)
+        self._drop(following.start() if following else len(raw))
+        why = "the release is not closed before the next one" if following else ""
+        return XmlRecord(raw, line, self._offset, self._line, why)
 
     def _find(self, pattern: re.Pattern[bytes], keep: int = 0) -> re.Match[bytes] | None:
         """The next match, reading on for it. With ``keep``, text passed over is dropped."""
@@ -142,9 +144,7 @@ class Dump:
             raise JobError(f"{name} is no XML dump of releases. Name releases.xml or .xml.gz.")
         if root[1] not in (b"releases", b"release"):
             what = root[1].decode(errors="replace")[:40]
-            raise JobError(
-                f"{name} holds <{what}>, not <releases>. import_releases reads the dump of releases."
-            )
+            raise JobError(f"{name} holds <{what}>, not <releases>. Name the dump of releases.")
 
     def _root(self) -> re.Match[bytes] | None:
         try:
