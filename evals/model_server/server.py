@@ -153,7 +153,7 @@ class ModelServer:
         try:
             return await self._answer(request, record)
         except (asyncio.CancelledError, ConnectionResetError):
-            if self._stop and not self._stop.is_set() and not record.cut:
+            if self._stop and not self._stop.is_set():
                 record.closed_by_client_at = time.monotonic()
             raise
         finally:

@@ -199,6 +199,7 @@ def test_a_question_that_no_rule_knows_is_refused_in_words(model_server: ModelSe
     [
         ([called("c1", "c2"), returned("c1")], "without an answer: ['c2']"),
         ([called("c1"), {"role": "user", "content": "go on"}], "without an answer: ['c1']"),
+        ([called("c1"), {"role": "user", "content": "x"}, returned("c1")], "an answer: ['c1']"),
         ([returned("c9")], "must answer a preceding"),
         ([called("c1"), returned("c1"), returned("c1")], "must answer a preceding"),
     ],

@@ -215,6 +215,14 @@ def test_keep_alives_fill_a_silence(model_server: ModelServer) -> None:
     assert 4 <= stream.count(b": SCRIPTED PROCESSING\n\n") <= 8
 
 
+def test_no_keep_alive_comes_before_the_headers(model_server: ModelServer) -> None:
+    silence = {"seconds": 0.2, "at": "request"}
+    model_server.reset([{"reply": {"text": "a b", "silence": silence, "keep_alive_ms": 20}}])
+    stream = b"".join(chunks(model_server))
+    assert stream.startswith(b"data: ")
+    assert text_of(data_of(stream)) == "a b"
+
+
 def test_comments_before_every_event(model_server: ModelServer) -> None:
     model_server.reset([{"reply": {"text": "a b", "comments": True}}])
     events = b"".join(chunks(model_server)).split(b"\n\n")
