@@ -8,17 +8,18 @@ from uuid import UUID
 from django.core.paginator import Paginator
 from django.db.models import Sum
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
+from apps.agents import presentation
 from apps.agents.models import Run, Step
 from apps.guilds.acting import acting
 from apps.guilds.policy import decide, requires
 from apps.shop import drawers
 
 from . import exports
-from .showing import is_table, run_view, step_view, table_name
+from .showing import run_view, step_view
 from .tables import DRAWERS, table_view
 from .views import fragment_of, own_run
 
@@ -71,7 +72,8 @@ def _timeline(step: Step, run: Run) -> dict[str, Any]:
     whole = max((end - start).total_seconds() * 1000, step.ms, 1)
     begin = max(0.0, (step.started_at - start).total_seconds() * 1000)
     left = min(99.0, begin / whole * 100)
-    shown = step_view(step) if step.kind == Step.Kind.TOOL else {}
+    tool = step.kind == Step.Kind.TOOL
+    shown = step_view(presentation.step_view(step)) if tool else {}
     width = min(100 - left, max(0.6, step.ms / whole * 100))
     return {"step": step, "x": f"{left:.1f}", "width": f"{width:.1f}", **shown}
 
@@ -81,11 +83,9 @@ def _timeline(step: Step, run: Run) -> dict[str, Any]:
 def table(request: HttpRequest, run_id: UUID, step_id: UUID) -> HttpResponse:
     """A result, sorted: the figure for htmx, a page of its own without a script."""
     found = own_run(request, run_id)
-    step = _table_step(found, step_id)
     sort, descending = _order(request)
-    view = table_view(
-        found, step, name=table_name(found, step), sort=sort, descending=descending
-    )
+    result = _result(found, step_id)
+    view = table_view(found.pk, result, sort=sort, descending=descending)
     context = {"table": view, "heading": view.title, "run": found}
     htmx = request.htmx  # type: ignore[attr-defined]
     return render(request, "chat/_table.html" if htmx else "chat/table.html", context)
@@ -95,37 +95,39 @@ def table(request: HttpRequest, run_id: UUID, step_id: UUID) -> HttpResponse:
 @requires("agent.ask")
 def table_csv(request: HttpRequest, run_id: UUID, step_id: UUID) -> HttpResponse:
     """The result as CSV; ``?bom=1`` puts a byte order mark first, for spreadsheets."""
-    step = _table_step(own_run(request, run_id), step_id)
+    result = _result(own_run(request, run_id), step_id)
     sort, descending = _order(request)
     text = exports.to_csv(
-        step.result or {}, sort=sort, descending=descending, bom=request.GET.get("bom") == "1"
+        result, sort=sort, descending=descending, bom=request.GET.get("bom") == "1"
     )
-    return _download(text, step, "csv", "text/csv; charset=utf-8; header=present")
+    return _download(text, result, "csv", "text/csv; charset=utf-8; header=present")
 
 
 @require_safe
 @requires("agent.ask")
 def table_md(request: HttpRequest, run_id: UUID, step_id: UUID) -> HttpResponse:
     """The result as a Markdown table."""
-    step = _table_step(own_run(request, run_id), step_id)
+    result = _result(own_run(request, run_id), step_id)
     sort, descending = _order(request)
-    text = exports.to_markdown(step.result or {}, sort=sort, descending=descending)
-    return _download(text, step, "md", "text/markdown; charset=utf-8")
+    text = exports.to_markdown(result, sort=sort, descending=descending)
+    return _download(text, result, "md", "text/markdown; charset=utf-8")
 
 
-def _download(text: str, step: Step, ending: str, kind: str) -> HttpResponse:
-    name = slugify((step.result or {}).get("title", ""))[:60] or step.tool
+def _download(text: str, result: dict[str, Any], ending: str, kind: str) -> HttpResponse:
+    name = slugify(result.get("title", ""))[:60] or result["tool"]
     response = HttpResponse(text, content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
     response["Cache-Control"] = "no-store"
     return response
 
 
-def _table_step(found: Run, step_id: UUID) -> Step:
-    step = get_object_or_404(found.steps.all(), pk=step_id)
-    if not is_table(step):
-        raise Http404("That step holds no table.")
-    return step
+def _result(found: Run, step_id: UUID) -> dict[str, Any]:
+    """A table of the run, by its step; 404 for steps that hold none."""
+    for result in presentation.run_view(found)["tables"]:
+        if result["step_id"] == step_id and result["kind"] == "table":
+            shown: dict[str, Any] = result
+            return shown
+    raise Http404("That step holds no table.")
 
 
 def _order(request: HttpRequest) -> tuple[str, bool]:
@@ -154,7 +156,12 @@ def drawer(request: HttpRequest, kind: str, row_id: int) -> HttpResponse:
 
 
 def _gone(request: HttpRequest, kind: str, row_id: int) -> HttpResponse:
-    context = {"ref": f"{kind}:{row_id}", "back": "#main", "back_label": "Answer", "heading": "Gone"}
+    context = {
+        "ref": f"{kind}:{row_id}",
+        "back": "#main",
+        "back_label": "Answer",
+        "heading": "Gone",
+    }
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "shop/_gone.html", context)
     return render(request, "chat/gone.html", context, status=404)

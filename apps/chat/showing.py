@@ -13,10 +13,13 @@ from django.utils.formats import date_format
 
 from apps.agents import limits, presentation, streams
 from apps.agents.models import Run, Step
+from apps.core.money import format_cost
+from apps.usage.models import UsageEvent
 
 from .tables import TableView, drawer_url, table_view
 
 LONG_QUESTION = 600
+ARGUMENT = 120
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Notice:
 class Source:
     n: int
     label: str
+    tool: str
     url: str
     drawer: bool
 
@@ -103,101 +107,62 @@ class RunView:
         return sum(step["ms"] or 0 for step in self.steps) if self.steps else None
 
 
-def run_view(run: Run) -> RunView:
-    """The view of one run; its steps should be prefetched where many are shown."""
-    steps = sorted(run.steps.all(), key=lambda step: step.index)
-    tools = [step for step in steps if step.kind == Step.Kind.TOOL]
-    view = RunView(run=run, steps=[step_view(step) for step in tools])
-    view.tool_names = list(dict.fromkeys(step.tool for step in tools))
-    view.after = streams.resume_after(run)
-    _add_usage(view, steps)
-    if not run.is_live:
-        _add_answer(view, steps)
-        view.notice = notice_of(view)
-    return view
+def run_views(runs: Sequence[Run]) -> list[RunView]:
+    """Views of several runs, whose steps are prefetched, with one query for what they cost."""
+    events: dict[Any, list[UsageEvent]] = {run.pk: [] for run in runs}
+    for event in UsageEvent.objects.filter(run_id__in=list(events)):
+        events[event.run_id].append(event)
+    return [run_view(run, events=events[run.pk]) for run in runs]
 
 
-def _add_usage(view: RunView, steps: Sequence[Step]) -> None:
-    models = [step for step in steps if step.kind == Step.Kind.MODEL]
-    view.calls = len(models)
-    view.cost = sum((step.cost for step in models), Decimal(0))
-    view.input_tokens = sum(step.input_tokens for step in models)
-    view.output_tokens = sum(step.output_tokens for step in models)
-    if view.run.started_at and view.run.finished_at:
-        view.ms = round((view.run.finished_at - view.run.started_at).total_seconds() * 1000)
+def run_view(run: Run, *, events: Sequence[UsageEvent] | None = None) -> RunView:
+    """The view of one run."""
+    shown = presentation.run_view(run, ref_url=drawer_url, events=events)
+    usage = shown["usage"]
+    view = RunView(
+        run=run,
+        steps=[step_view(step) for step in shown["steps"]],
+        cost=usage["cost"],
+        calls=usage["calls"],
+        input_tokens=usage["input_tokens"],
+        output_tokens=usage["output_tokens"],
+        ms=round((usage["seconds"] or 0) * 1000),
+        tool_names=list(dict.fromkeys(step["label"] for step in shown["steps"])),
+    )
+    if run.is_live:
+        view.after = streams.resume_after(run)
+        return view
+    return _with_answer(view, shown)
 
 
-def _add_answer(view: RunView, steps: Sequence[Step]) -> None:
-    shown = presentation.run_view(view.run)
+def _with_answer(view: RunView, shown: dict[str, Any]) -> RunView:
     view.answer_html = shown["answer_html"]
     view.citations = [_source(item) for item in shown["citations"]]
     view.linked, view.flagged = shown["figures"]["linked"], shown["figures"]["flagged"]
-    tables = [step for step in steps if is_table(step)]
-    view.tables = [
-        table_view(view.run, step, name=table_name(view.run, step)) for step in tables
-    ]
-    view.notes = [note for step in tables for note in (step.result or {}).get("notes", [])]
-
-
-def table_name(run: Run, step: Step) -> str:
-    """The id of a table on its page: unique among all runs of a thread."""
-    return f"t{run.number}-{step.index}"
-
-
-def is_table(step: Step) -> bool:
-    """Whether the step holds a table that came back whole."""
-    return step.status == Step.Status.SUCCEEDED and (step.result or {}).get("kind") == "table"
+    tables = [result for result in shown["tables"] if result["kind"] == "table"]
+    view.tables = [table_view(view.run.pk, result) for result in tables]
+    notes = [note for step in shown["steps"] for note in step["notes"]]
+    view.notes = list(dict.fromkeys(notes))
+    view.notice = notice_of(view)
+    return view
 
 
 def _source(item: dict[str, Any]) -> Source:
-    drawer = drawer_url(str(item.get("ref") or ""))
     return Source(
         n=item["n"],
         label=item["label"],
-        url=drawer or item.get("url") or "",
-        drawer=bool(drawer),
+        tool=item["tool"],
+        url=item["url"],
+        drawer=bool(item["ref"]),
     )
 
 
-def step_view(step: Step) -> dict[str, Any]:
+def step_view(step: dict[str, Any]) -> dict[str, Any]:
     """One tool call: ``stock_search(price_max=10) → 47 rows, 12 ms``."""
-    bad = step.status != Step.Status.SUCCEEDED
-    return {
-        "label": step.tool,
-        "args": [(name, show_argument(value)) for name, value in _arguments(step).items()],
-        "outcome": _failure(step) if bad else _outcome(step),
-        "bad": bad,
-        "ms": step.ms,
+    return step | {
+        "args": [(name, value[:ARGUMENT]) for name, value in step["args"]],
+        "bad": step["status"] != Step.Status.SUCCEEDED,
     }
-
-
-def _arguments(step: Step) -> dict[str, Any]:
-    given = step.arguments if isinstance(step.arguments, dict) else {}
-    return {name: value for name, value in given.items() if value not in (None, "")}
-
-
-def show_argument(value: Any) -> str:
-    """As in a call: numbers bare, text in quotes, at most 80 characters."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = str(value)
-    if not isinstance(value, str) or text.replace(".", "", 1).replace("-", "").isdigit():
-        return text[:80]
-    return f'"{text[:80]}{"…" if len(text) > 80 else ""}"'
-
-
-def _outcome(step: Step) -> str:
-    result = step.result or {}
-    if result.get("kind") == "figure":
-        return f"{result.get('value')} {result.get('unit', '')}".strip()
-    if step.rows is None:
-        return "done"
-    return "1 row" if step.rows == 1 else f"{step.rows:,} rows"
-
-
-def _failure(step: Step) -> str:
-    word = {"refused": "Refused", "canceled": "Stopped"}.get(step.status, "Failed")
-    return f"{word}: {step.reason}" if step.reason and word != "Stopped" else word
 
 
 TITLES = {
@@ -242,7 +207,9 @@ def _stopped(run: Run) -> str:
 
 
 def _charged(view: RunView) -> str:
-    from apps.core.money import format_cost
-
-    spent = f"Charged {format_cost(view.cost)} for what was done." if view.cost else "Nothing was charged."
+    spent = (
+        f"Charged {format_cost(view.cost)} for what was done."
+        if view.cost
+        else "Nothing was charged."
+    )
     return f"{spent} Nothing runs on."

@@ -35,13 +35,12 @@ async def stream(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
 
     403 for whoever may not ask, 404 for other people's runs.
     """
-    status = await sync_to_async(_door)(request, run_id)
+    member = acting_or_none(request)
+    status = await sync_to_async(_door)(member, run_id)
     session_key = request.session.session_key or ""
     await sync_to_async(connections.close_all)()
-    if status != 200:
+    if member is None or status != 200:
         return HttpResponse(status=status)
-    member = acting_or_none(request)
-    assert member is not None
     after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
     response = StreamingHttpResponse(
         _frames(run_id, after, member.pk, session_key), content_type="text/event-stream"
@@ -51,17 +50,13 @@ async def stream(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
     return response
 
 
-def _door(request: HttpRequest, run_id: UUID) -> int:
-    member = acting_or_none(request)
-    if not decide(member, "agent.ask"):
+def _door(member: Member | None, run_id: UUID) -> int:
+    if member is None or not decide(member, "agent.ask"):
         return 403
-    assert member is not None
     return 200 if Run.objects.visible_to(member).filter(pk=run_id).exists() else 404
 
 
-async def _frames(
-    run_id: UUID, after: str, member_id: int, session_key: str
-) -> AsyncIterator[str]:
+async def _frames(run_id: UUID, after: str, member_id: int, session_key: str) -> AsyncIterator[str]:
     yield f"retry: {RETRY_MS}\n\n"
     checked = time.monotonic()
     async for event in streams.follow(run_id, after):

@@ -8,12 +8,12 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from apps.agents.models import Run, Step
 from apps.core.money import format_money
 
 NUMBERS = frozenset({"money", "number", "date", "datetime", "days", "percent"})
@@ -74,29 +74,34 @@ class TableView:
 
 
 def table_view(
-    run: Run, step: Step, *, name: str, sort: str = "", descending: bool = False
+    run_id: UUID, result: Mapping[str, Any], *, sort: str = "", descending: bool = False
 ) -> TableView:
-    """One step's table, sorted by a column of its own; an unknown column keeps the order."""
-    result = step.result or {}
+    """A table as ``agents.presentation`` lists it, sorted by one of its columns.
+
+    Its anchors are those that the answer's figures link to: ``<run>-r1-sum``.
+    """
     columns = result.get("columns") or []
     rows = sorted_rows(result, sort=sort, descending=descending)
-    currency = result.get("currency", "")
-    addresses = {
-        kind: reverse(f"chat:table-{kind}", args=[run.pk, step.pk]) for kind in ("csv", "md")
-    }
+    currency, name = result.get("currency", ""), f"{run_id}-{result['id']}"
+    total = result.get("total_rows") or len(rows)
     return TableView(
         id=name,
         title=result.get("title", ""),
-        count=count_words(len(rows), result.get("total_rows") or 0),
-        total=result.get("total_rows") or len(rows),
-        columns=_headings(run, step, columns, sort=sort, descending=descending),
+        count=count_words(len(rows), total),
+        total=total,
+        columns=_headings(run_id, result, sort=sort, descending=descending),
         rows=[_row(row, columns, currency, name) for row in rows],
         totals=_totals(result.get("totals") or {}, currency, name),
         cut=result.get("cut") or [],
         as_of=as_of_words(result.get("as_of", "")),
         link=local_link(result.get("link", "")),
-        **addresses,
+        csv=reverse("chat:table-csv", args=[run_id, result["step_id"]]) + _query(sort, descending),
+        md=reverse("chat:table-md", args=[run_id, result["step_id"]]) + _query(sort, descending),
     )
+
+
+def _query(sort: str, descending: bool) -> str:
+    return f"?{urlencode({'sort': sort, 'dir': 'desc' if descending else 'asc'})}" if sort else ""
 
 
 def count_words(shown: int, total: int) -> str:
@@ -151,23 +156,25 @@ def as_decimal(value: Any) -> Decimal | None:
 
 
 def _headings(
-    run: Run, step: Step, columns: Sequence[Mapping[str, Any]], *, sort: str, descending: bool
+    run_id: UUID, result: Mapping[str, Any], *, sort: str, descending: bool
 ) -> list[Heading]:
-    base = reverse("chat:table", args=[run.pk, step.pk])
-    headings = []
-    for column in columns:
-        here = column["name"] == sort
-        direction = "asc" if here and descending else "desc" if here else "asc"
-        query = urlencode({"sort": column["name"], "dir": direction})
-        headings.append(
-            Heading(
-                label=column.get("label") or column["name"],
-                number=column.get("kind") in NUMBERS,
-                sorted=("descending" if descending else "ascending") if here else "",
-                href=f"{base}?{query}",
-            )
+    base = reverse("chat:table", args=[run_id, result["step_id"]])
+    return [
+        Heading(
+            label=column.get("label") or column["name"],
+            number=column.get("kind") in NUMBERS,
+            sorted=_direction(column["name"], sort, descending),
+            href=base + _query(column["name"], column["name"] == sort and not descending),
         )
-    return headings
+        for column in result.get("columns") or []
+    ]
+
+
+def _direction(name: str, sort: str, descending: bool) -> str:
+    """What ``aria-sort`` says of a column."""
+    if name != sort:
+        return ""
+    return "descending" if descending else "ascending"
 
 
 def _row(
@@ -182,7 +189,9 @@ def _row(
         for column in columns
     ]
     ref = str(row.get("ref") or "")
-    return Row(cells=cells, href=drawer_url(ref), anchor=f"{name}-{ref.replace(':', '-')}" if ref else "")
+    return Row(
+        cells=cells, href=drawer_url(ref), anchor=f"{name}-{ref.replace(':', '-')}" if ref else ""
+    )
 
 
 def drawer_url(ref: str) -> str:

@@ -19,7 +19,7 @@ from apps.llm import gateway
 
 from . import threads as lists
 from .forms import AskForm, RenameForm
-from .showing import run_view
+from .showing import run_view, run_views
 
 RECENT_RUNS = 20
 CHIPS = (("slow stock", "slow stock"), ("this week’s sales", "this week's sales"))
@@ -219,7 +219,7 @@ def _thread_context(request: HttpRequest, found: Thread) -> dict[str, Any]:
         {
             "heading": found.title,
             "thread": found,
-            "runs": [run_view(run) for run in shown],
+            "runs": run_views(shown),
             "earlier": count - len(shown),
             "live": next((run for run in shown if run.is_live), None),
             "chips": CHIPS,

@@ -52,19 +52,26 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     member = acting_or_none(request)
     if member is None:
         return context
+    # Lazy, so that a fragment pays for nothing that it does not show; read once for each page.
+    allowed: Any = SimpleLazyObject(lambda: held(member))
+    rooms: Any = SimpleLazyObject(lambda: _rooms(request, allowed))
     return context | {
         "guild": member.guild,
         "person": member.display_name,
         "guilds": SimpleLazyObject(lambda: _guilds(member)),
-        "rooms": SimpleLazyObject(lambda: _by_group(_rooms(request, member))),
-        "tabs": SimpleLazyObject(lambda: [r for r in _rooms(request, member) if r.tab]),
+        "rooms": SimpleLazyObject(lambda: _by_group(rooms)),
+        "tabs": SimpleLazyObject(lambda: [room for room in rooms if room.tab]),
         "spend": SimpleLazyObject(lambda: _spend(member)),
         "ask_url": reverse("chat:new"),
         "stock_url": reverse("shop:stock"),
-        "import_url": SimpleLazyObject(lambda: _import_url(request, member)),
+        "import_url": SimpleLazyObject(lambda: _import_url(allowed)),
         "first_run": SimpleLazyObject(lambda: guide(request)),
         "first_run_template": "console/_first_run.html",
     }
+
+
+def _import_url(allowed: frozenset[str]) -> str:
+    return reverse("shop:import") if "shop.import" in allowed else ""
 
 
 def theme_of(request: HttpRequest) -> str:
@@ -81,22 +88,8 @@ def _guilds(member: Member) -> list[Guild]:
     )
 
 
-def _held(request: HttpRequest, member: Member) -> frozenset[str]:
-    """Read once for each request."""
-    cached: frozenset[str] | None = getattr(request, "_held", None)
-    if cached is None:
-        cached = held(member)
-        request._held = cached  # type: ignore[attr-defined]
-    return cached
-
-
-def _rooms(request: HttpRequest, member: Member) -> list[Any]:
-    cached: list[Any] | None = getattr(request, "_rooms", None)
-    if cached is None:
-        allowed = _held(request, member)
-        cached = [_shown(room, request) for room in ROOMS if room.capability in allowed]
-        request._rooms = cached  # type: ignore[attr-defined]
-    return cached
+def _rooms(request: HttpRequest, allowed: frozenset[str]) -> list[Any]:
+    return [_shown(room, request) for room in ROOMS if room.capability in allowed]
 
 
 def _shown(room: Room, request: HttpRequest) -> Any:
@@ -122,10 +115,6 @@ def _is_here(room: Room, request: HttpRequest) -> bool:
     return PAGES.get(here, here) == room.name
 
 
-def _import_url(request: HttpRequest, member: Member) -> str:
-    return reverse("shop:import") if "shop.import" in _held(request, member) else ""
-
-
 def _by_group(rooms: list[Any]) -> dict[str, list[Any]]:
     groups: dict[str, list[Any]] = {}
     for room in rooms:
@@ -143,4 +132,3 @@ def _spend(member: Member) -> Any:
         full=cap * Decimal("0.999"),
         resets_at=today.resets_at,
     )
-

@@ -115,7 +115,7 @@ class ImportForm(forms.Form):
         required=False,
         max_length=3,
         widget=forms.TextInput(attrs={"placeholder": "USD", "autocapitalize": "characters"}),
-        help_text="For stock and orders. A shop has one; an empty shop takes that of its first file.",
+        help_text="For stock and orders. An empty shop takes the currency of its first file.",
     )
     rate = forms.DecimalField(
         required=False,
@@ -144,9 +144,9 @@ class ImportForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if cleaned.get("kind") in PRICED and not cleaned.get("currency"):
-            if "currency" not in self.errors:
-                self.add_error("currency", "Name the currency of the prices, such as USD.")
+        unnamed = not cleaned.get("currency") and "currency" not in self.errors
+        if cleaned.get("kind") in PRICED and unnamed:
+            self.add_error("currency", "Name the currency of the prices, such as USD.")
         if self.is_demo and not cleaned.get("replace_demo") and not cleaned.get("dry_run"):
             words = "This is a demo shop. Tick the box to delete it first, or only check the file."
             self.add_error("replace_demo", words)
