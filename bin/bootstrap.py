@@ -84,7 +84,8 @@ def install(level: str) -> None:
     if not (VENV / "bin/uv").exists():
         install_uv()
     files = [str(ROOT / f"requirements/{name}.txt") for name in LEVELS[level]]
-    uv = [str(VENV / "bin/uv"), "pip", "sync", "--quiet", "--require-hashes"]
+    # Compiled here once: five processes start from these files, and some machines compile none.
+    uv = [str(VENV / "bin/uv"), "pip", "sync", "--quiet", "--require-hashes", "--compile-bytecode"]
     run([*uv, "--python", str(PYTHON), *files], what="install the requirements")
     site_packages().joinpath("gatehouse.pth").write_text(f"{ROOT}\n")
     STAMP.write_text(fingerprint(level))

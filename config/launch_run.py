@@ -36,7 +36,7 @@ READY_SECONDS = 60
 HEAL_SECONDS = 2.0
 
 
-class _ToldToStop(Exception):  # noqa: N818 (a fact, not a failure)
+class _ToldToStop(Exception):
     """SIGINT, SIGTERM or SIGHUP arrived."""
 
 
@@ -63,7 +63,7 @@ def choose_port() -> int:
 
 
 def plan(environment: dict[str, str]) -> list[Child]:
-    """The children to run, workers before the web, so that they stop after it."""
+    """The children to run."""
     children = []
     for name, command in read_procfile().items():
         if name in LEFT_OUT or (name in NEEDS and not environment.get(NEEDS[name])):
@@ -71,7 +71,16 @@ def plan(environment: dict[str, str]) -> list[Child]:
         copies = COPIES.get(name, 1)
         names = [name] if copies == 1 else [f"{name}-{number + 1}" for number in range(copies)]
         children += [Child(name=each, command=command, environment=environment) for each in names]
-    return sorted(children, key=lambda child: child.name == "web")
+    return children
+
+
+def child_settings(var: Path, port: int) -> dict[str, str]:
+    """What children get besides the servers' URLs."""
+    settings = {"HOST": "127.0.0.1", "PORT": str(port), "GATEHOUSE_VAR": str(var)}
+    if os.geteuid() == 0 and "PYTHONWARNINGS" not in os.environ:
+        # Celery warns of root at every start; the README says it once.
+        settings["PYTHONWARNINGS"] = "ignore:You're running the worker"
+    return settings
 
 
 class Supervisor:
@@ -159,13 +168,19 @@ def wait_until_ready(supervisor: Supervisor, port: int) -> None:
         supervisor.tick(0.05)
 
 
-def print_address(port: int, environment: dict[str, str]) -> None:
-    """The address and a sign-in link that works once."""
-    base = f"http://localhost:{port}"
+def ask_for_link(base: str, environment: dict[str, str]) -> subprocess.Popen[str]:
+    """Begin to make a sign-in link; it takes as long as the web process takes to start."""
     command = [*MANAGE, "sign_in_link", "--base-url", base]
-    done = subprocess.run(command, check=False, env=environment, text=True, stdout=subprocess.PIPE)
+    return subprocess.Popen(
+        command, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    )
+
+
+def print_address(base: str, asked: subprocess.Popen[str]) -> None:
+    """The address, and the sign-in link that works once."""
+    link = asked.communicate(timeout=READY_SECONDS)[0].strip()
     say(f"\nGatehouse runs at {base}/")
-    if done.returncode == 0 and (link := done.stdout.strip()):
+    if asked.returncode == 0 and link:
         link = link if link.startswith("http") else f"{base}{link}"
         say(f"Sign in, once, with {link}")
     say("Ctrl-C stops it.\n")
@@ -236,16 +251,23 @@ def _serve(var: Path, environment: dict[str, str], embedded: servers.Servers | N
     record_path = var / "processes.json"
     end_orphans(record_path, say)
     port = choose_port()
-    environment = environment | {"HOST": "127.0.0.1", "PORT": str(port), "GATEHOUSE_VAR": str(var)}
-    _note(var, f"process {os.getpid()}, http://localhost:{port}/")
-    supervisor = Supervisor(plan(environment), record_path)
+    environment = environment | child_settings(var, port)
+    base = f"http://localhost:{port}"
+    _note(var, f"process {os.getpid()}, {base}/")
+    children = plan(environment)
+    # The web first and alone: a person waits for the page, and only then for an answer.
+    supervisor = Supervisor([child for child in children if child.name == "web"], record_path)
+    asked = ask_for_link(base, environment)
     try:
         supervisor.start_due()
         wait_until_ready(supervisor, port)
-        print_address(port, environment)
+        supervisor.children = children
+        supervisor.start_due()
+        print_address(base, asked)
         _watch(supervisor, embedded)
     finally:
         say("Stopping.")
+        asked.kill()
         supervisor.stop()
 
 
