@@ -70,10 +70,13 @@ class OpenAIChat:
 
     async def _attempt(self, request: ChatRequest) -> AsyncGenerator[Item, None]:
         failures = Failures(where=self._where, model=request.model)
+        input_bytes = openai_wire.body_bytes(request)
+        if input_bytes > limits.REQUEST_BYTES:
+            raise failures.error("too_large", "The question is too large to send. Shorten it.")
         assembly = Assembly(
             model=request.model,
             provider=self._provider,
-            input_bytes=openai_wire.body_bytes(request),
+            input_bytes=input_bytes,
             turn=len(request.messages),
         )
         try:
