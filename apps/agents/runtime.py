@@ -162,17 +162,19 @@ class Runtime:
                 self._watcher.start()
 
     def _watch_forever(self) -> None:
-        while not self._closing.wait(TICK):
+        failures = 0
+        while not self._closing.wait(TICK * min(1 + failures * 4, 10)):
             try:
                 self._tick()
-            except DatabaseError as error:
-                log.warning("watcher: the database is away: %s", type(error).__name__)
-                time.sleep(1)
-            except Exception:
-                log.exception("watcher failed once and goes on")
-                time.sleep(1)
-            if time.monotonic() - self._renewed < 0.01:
+                failures = 0
+            except Exception as error:
+                failures += 1
+                # A connection that broke is dropped; the next tick opens another.
                 connections.close_all()
+                if not isinstance(error, DatabaseError):
+                    log.exception("the watcher failed and goes on")
+                elif failures > 1:
+                    log.warning("watcher: the database is away: %s", type(error).__name__)
 
     def _tick(self) -> None:
         with self._lock:
@@ -186,6 +188,8 @@ class Runtime:
 
                 tasks.sweep()
             self._renewed = time.monotonic()
+            if not handles:
+                connections.close_all()
 
     def _judge(self, handles: dict[UUID, Handle]) -> None:
         rows = Run.objects.filter(pk__in=handles).values_list(

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_the_generated_pages_are_current() -> None:
     for name, text in reference.pages().items():
-        assert (ROOT / "docs" / "reference" / name).read_text() == text, f"run bin/manage reference"
+        assert (ROOT / "docs" / "reference" / name).read_text() == text, "run bin/manage reference"
 
 
 def test_every_setting_read_from_the_environment_is_documented() -> None:
