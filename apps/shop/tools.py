@@ -6,6 +6,7 @@ Each docstring is what a model reads. Queries live in ``search`` and ``reading``
 from __future__ import annotations
 
 from apps.core.tools import Table, ToolContext, tool
+from apps.shop import gaps, reading, sales_reading, search
 from apps.shop.arguments import (
     CatalogHealth,
     CustomerWants,
@@ -32,12 +33,14 @@ from apps.shop.arguments import (
         "list our most expensive 7 inch singles",
         "newest arrivals in hip hop",
         "what is the total value of the CDs we have for sale?",
+        'how many copies of "Night Ferry" are in stock?',
+        "what do we charge for Harbour Lights on LP?",
+        "rock records",
+        "anything that has been sitting for over a year",
     ],
 )
 def stock_search(ctx: ToolContext, args: StockSearch) -> Table:
     """Find and count stock items by words, genre, style, format, grade, price and time unsold."""
-    from apps.shop import search
-
     return search.stock_search(ctx, args)
 
 
@@ -48,19 +51,17 @@ def stock_search(ctx: ToolContext, args: StockSearch) -> Table:
         "tell me about release 249504",
         "look up release 12345",
         "which pressing is catalogue number HRN-014?",
-        "what label was \"Paper Lanterns\" released on?",
+        'what label was "Paper Lanterns" released on?',
         "what year did that album come out?",
         "show the tracklist of release 77",
-        "find the release \"Harbour Lights\" by Kestrel Vane",
+        'find the release "Harbour Lights" by Kestrel Vane',
         "details of release 5012: country, year, barcode",
         "who is the artist on release 801?",
-        "search the catalogue for releases called \"Night Ferry\"",
+        'search the catalogue for releases called "Night Ferry"',
     ],
 )
 def release_lookup(ctx: ToolContext, args: ReleaseLookup) -> Table:
     """Look up a release in the catalogue by number or words: label, year, country, tracks."""
-    from apps.shop import reading
-
     return reading.release_lookup(ctx, args)
 
 
@@ -80,8 +81,6 @@ def release_lookup(ctx: ToolContext, args: ReleaseLookup) -> Table:
 )
 def stock_for_release(ctx: ToolContext, args: StockForRelease) -> Table:
     """List every copy of one release, of any status, with grade, price, market value and place."""
-    from apps.shop import reading
-
     return reading.stock_for_release(ctx, args)
 
 
@@ -105,9 +104,7 @@ def stock_for_release(ctx: ToolContext, args: StockForRelease) -> Table:
 )
 def sales_summary(ctx: ToolContext, args: SalesSummary) -> Table:
     """Sum completed sales of a span of days: revenue, units, orders, refunds and top items."""
-    from apps.shop import reading
-
-    return reading.sales_summary(ctx, args)
+    return sales_reading.sales_summary(ctx, args)
 
 
 @tool(
@@ -127,8 +124,6 @@ def sales_summary(ctx: ToolContext, args: SalesSummary) -> Table:
 )
 def customer_wants(ctx: ToolContext, args: CustomerWants) -> Table:
     """List what customers want, with their initials only and copies in stock for each."""
-    from apps.shop import reading
-
     return reading.customer_wants(ctx, args)
 
 
@@ -146,6 +141,4 @@ def customer_wants(ctx: ToolContext, args: CustomerWants) -> Table:
 )
 def catalog_health(ctx: ToolContext, args: CatalogHealth) -> Table:
     """Count the gaps in the catalogue: no barcode, no duration, no style, no date, no image…"""
-    from apps.shop import reading
-
-    return reading.catalog_health(ctx, args)
+    return gaps.catalog_health(ctx, args)
