@@ -167,20 +167,19 @@ def test_a_huge_event_on_the_messages_wire_counts_its_name(model_server: ModelSe
 def test_silence_after_the_headers_ends_when_the_client_leaves(model_server: ModelServer) -> None:
     model_server.reset([{"reply": {"silence": 60}}])
     url = f"{model_server.base_url}/v1/chat/completions"
-    with httpx2.stream("POST", url, json=body(stream=True), timeout=0.3) as response:
+    with httpx2.stream("POST", url, json=body(stream=True), timeout=1.5) as response:
         assert response.status_code == 200
         with pytest.raises(httpx2.ReadTimeout):
             response.read()
-        left = time.monotonic()
     request = model_server.requests[0]
-    assert 0 <= model_server.wait_until_closed(request) - left < 1
+    assert 1 < model_server.wait_until_closed(request) - request.received_at < 5
     assert request.bytes_sent == 0
 
 
 def test_silence_before_the_headers(model_server: ModelServer) -> None:
     model_server.reset([{"reply": {"silence": {"seconds": 60, "at": "request"}}}])
     with pytest.raises(httpx2.ReadTimeout):
-        post(model_server, timeout=0.3)
+        post(model_server, timeout=1)
     request = model_server.wait_for(1)[0]
     model_server.wait_until_closed(request)
     assert request.status is None
@@ -205,14 +204,14 @@ def test_pauses_between_deltas_and_before_the_first(model_server: ModelServer) -
     request = model_server.requests[0]
     assert seconds(request.received_at, request.first_byte_at) >= 0.2
     model_server.wait_until(lambda: request.finished_at is not None)
-    assert 0.15 <= seconds(request.first_byte_at, request.finished_at) < 1
+    assert 0.15 <= seconds(request.first_byte_at, request.finished_at) < 5
 
 
 def test_keep_alives_fill_a_silence(model_server: ModelServer) -> None:
     model_server.reset([{"reply": {"text": "a b", "silence": 0.4, "keep_alive_ms": 50}}])
     stream = b"".join(chunks(model_server))
     assert stream.index(b": SCRIPTED") < stream.index(b"data: ")
-    assert 4 <= stream.count(b": SCRIPTED PROCESSING\n\n") <= 8
+    assert 2 <= stream.count(b": SCRIPTED PROCESSING\n\n") <= 8
 
 
 def test_no_keep_alive_comes_before_the_headers(model_server: ModelServer) -> None:
@@ -236,7 +235,7 @@ def test_a_client_that_leaves_a_running_stream_is_recorded(model_server: ModelSe
         list(itertools.islice(response.iter_lines(), 8))
     left = time.monotonic()
     request = model_server.requests[0]
-    assert model_server.wait_until_closed(request) - left < 1
+    assert model_server.wait_until_closed(request) - left < 2
     assert 0 < request.bytes_sent < 20_000
     assert not request.cut
 
