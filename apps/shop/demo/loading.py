@@ -12,7 +12,7 @@ from django.db import transaction
 
 from apps.core import clock
 from apps.guilds.models import Guild
-from apps.shop import operations
+from apps.shop import operations, statistics
 from apps.shop.demo import generating, known
 from apps.shop.demo.copying import send_pressings
 from apps.shop.demo.ordering import send_customers, send_orders, send_wants
@@ -68,6 +68,7 @@ def load(
             order = _send(guild.pk, rng, batch, customers, order, midnight)
         releases += len(batch)
         written += sum(len(pressing.copies) for pressing in batch)
+    statistics.refresh()
     return Loaded(releases, written, order - 1)
 
 
