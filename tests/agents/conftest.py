@@ -11,11 +11,17 @@ import pytest
 
 from apps.agents import loop, operations
 from apps.agents.models import Run
-from apps.guilds.models import Member
+from apps.guilds.models import Guild, Member
 from evals.model_server import ModelServer
 
 GOLDEN = Path(__file__).resolve().parents[2] / "evals" / "scripts" / "golden.yaml"
 Execute = Callable[..., Run]
+
+
+@pytest.fixture
+def guild(own_db: str) -> Guild:
+    """Every suite of this room needs committed rows, so its guild stands in its own database."""
+    return Guild.objects.create(name="Lantern Street Records", time_zone="Europe/Lisbon")
 
 
 @pytest.fixture
