@@ -9,8 +9,6 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
 
-import genai_prices
-
 from apps.providers.types import Usage
 
 from . import amounts
@@ -42,6 +40,8 @@ def worst_case(
 
 
 def _listed(provider: str, model: str, usage: Usage, at: datetime) -> Decimal | None:
+    import genai_prices  # brings an HTTP client and the whole list: not for a web process
+
     counted = genai_prices.Usage(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import subprocess
 import sys
 import time
@@ -55,8 +56,9 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(closing())
 
 
-def ask(guild: Guild, question: str = "hello", **how: Any) -> Completion:
-    return run(gateway.stream(a_request(guild, question), guild=guild, **how))
+def ask(guild: Guild, question: str = "hello", *, model: str = "", **how: Any) -> Completion:
+    request = a_request(guild, question, model=model)
+    return run(gateway.stream(request, guild=guild, **how))
 
 
 def test_answer_is_priced_recorded_and_settled(scripted: ModelServer, guild: Guild) -> None:
@@ -74,7 +76,7 @@ def test_answer_is_priced_recorded_and_settled(scripted: ModelServer, guild: Gui
     assert event.day == clock.business_day(guild)
     assert event.started_at <= event.finished_at
     spend = budget.today(guild)
-    assert (spend.spent, spend.reserved) == (Decimal("0.0012"), 0)
+    assert (spend.spent, spend.reserved) == (Decimal("0.0012"), Decimal(0))
 
 
 def test_worst_case_is_set_aside_while_the_call_runs(scripted: ModelServer, guild: Guild) -> None:
@@ -138,7 +140,7 @@ def test_failure_before_an_answer_costs_nothing_and_is_recorded(
         ask(guild)
     assert caught.value.code == "auth_failed"
     event = UsageEvent.objects.get()
-    assert (event.status, event.error_class, event.cost) == ("failed", "auth_failed", 0)
+    assert (event.status, event.error_class, event.cost) == ("failed", "auth_failed", Decimal(0))
     assert budget.today(guild).reserved == 0
 
 
@@ -186,7 +188,7 @@ def test_cancel_is_quick_and_charged_once(scripted: ModelServer, guild: Guild, a
     assert (event.status, event.estimated, event.error_class) == ("canceled", True, "canceled")
     assert event.cost > 0
     spend = budget.today(guild)
-    assert (spend.spent, spend.reserved) == (event.cost, 0)
+    assert (spend.spent, spend.reserved) == (event.cost, Decimal(0))
 
 
 def test_cancel_while_reserving_gives_everything_back(scripted: ModelServer, guild: Guild) -> None:
@@ -203,7 +205,7 @@ def test_cancel_while_reserving_gives_everything_back(scripted: ModelServer, gui
     run(cancel_at_once())
     assert scripted.requests == []
     spend = budget.today(guild)
-    assert (spend.spent, spend.reserved) == (0, 0)
+    assert (spend.spent, spend.reserved) == (Decimal(0), Decimal(0))
 
 
 def test_error_of_the_listener_ends_the_call(scripted: ModelServer, guild: Guild) -> None:
@@ -234,7 +236,7 @@ def test_fifty_calls_side_by_side_are_each_charged_once(
     done = run(all_of_them())
     assert [one.text for one in done] == [f"you said number {n}" for n in range(50)]
     spend = budget.today(guild)
-    assert (spend.spent, spend.reserved) == (50 * Decimal("0.0012"), 0)
+    assert (spend.spent, spend.reserved) == (50 * Decimal("0.0012"), Decimal(0))
     assert UsageEvent.objects.totals()["calls"] == 50
 
 
@@ -301,6 +303,40 @@ def test_many_small_deltas_are_joined(scripted: ModelServer, guild: Guild) -> No
     done = ask(guild, on_delta=came.append)
     assert "".join(delta.text for delta in came if isinstance(delta, TextDelta)) == done.text
     assert 1 <= len(came) < 100
+
+
+def test_key_and_question_stay_out_of_rows_logs_and_errors(
+    scripted: ModelServer, guild: Guild, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    key = django_settings.LLM_API_KEY
+    replies = [{"error": {"status": 400, "message": key, "code": key}}, {"text": "fine"}]
+    scripted.reset([{"attempts": replies}])
+    with pytest.raises(ProviderError) as caught:
+        ask(guild, "canary question")
+    ask(guild, "canary question")
+    rows = [str(row) for model in (UsageEvent, Reservation) for row in model.objects.values()]
+    told = " ".join([*rows, repr(caught.value), str(gateway.current_profile(guild)), caplog.text])
+    assert len(rows) == 4
+    assert key not in told
+    assert "canary" not in told
+
+
+def test_house_model_answers_without_a_key_and_costs_nothing(
+    scripted: ModelServer, guild: Guild, settings: Settings
+) -> None:
+    settings.LLM_API_KEY = ""
+    settings.DAILY_AI_BUDGET = Decimal(0)
+    profile = gateway.current_profile(guild)
+    assert (profile.provider, profile.is_house) == ("house", True)
+    assert "no key" in profile.label
+    done = ask(guild, "good morning", model=profile.model)
+    assert done.text
+    assert scripted.requests == []
+    event = UsageEvent.objects.get()
+    assert (event.provider, event.cost, event.status) == ("house", Decimal(0), "succeeded")
+    assert not event.estimated
+    assert not Reservation.objects.exists()
 
 
 def test_web_process_imports_no_provider_sdk() -> None:

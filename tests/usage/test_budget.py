@@ -66,7 +66,7 @@ def test_settling_side_by_side_loses_nothing(own_db: str, guild: Guild) -> None:
     held = [budget.reserve(guild, Decimal("0.10"), call=CALL) for _ in range(20)]
     side_by_side(lambda: budget.settle(held.pop(), Decimal("0.07")), times=20)
     spend = budget.today(guild)
-    assert (spend.spent, spend.reserved) == (Decimal("1.40"), 0)
+    assert (spend.spent, spend.reserved) == (Decimal("1.40"), Decimal(0))
 
 
 def test_reserving_and_settling_together_never_overspend(own_db: str, guild: Guild) -> None:
@@ -145,7 +145,7 @@ def test_reservation_of_a_dead_worker_is_charged_in_full_and_marked(guild: Guild
     assert budget.expire_stale(guild, at=at) == 1
     assert budget.expire_stale(guild, at=at) == 0
     event = UsageEvent.objects.get()
-    assert (event.cost, event.status, event.error_class) == (3, "failed", "worker_lost")
+    assert (event.cost, event.status, event.error_class) == (Decimal(3), "failed", "worker_lost")
     assert event.estimated
     assert budget.today(guild).spent == 3
     assert budget.today(guild).reserved == 0
