@@ -19,8 +19,8 @@ from apps.guilds.policy import decide, requires
 from apps.shop import drawers
 
 from . import exports
-from .showing import run_view, step_view
-from .tables import DRAWERS, table_view
+from .showing import result_view, run_view, step_view
+from .tables import DRAWERS
 from .views import fragment_of, own_run
 
 PAGE = 50
@@ -85,7 +85,7 @@ def table(request: HttpRequest, run_id: UUID, step_id: UUID) -> HttpResponse:
     found = own_run(request, run_id)
     sort, descending = _order(request)
     result = _result(found, step_id)
-    view = table_view(found.pk, result, sort=sort, descending=descending)
+    view = result_view(found, result, sort=sort, descending=descending)
     context = {"table": view, "heading": view.title, "run": found}
     htmx = request.htmx  # type: ignore[attr-defined]
     return render(request, "chat/_table.html" if htmx else "chat/table.html", context)

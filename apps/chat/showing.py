@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils import timezone
@@ -140,11 +141,30 @@ def _with_answer(view: RunView, shown: dict[str, Any]) -> RunView:
     view.citations = [_source(item) for item in shown["citations"]]
     view.linked, view.flagged = shown["figures"]["linked"], shown["figures"]["flagged"]
     tables = [result for result in shown["tables"] if result["kind"] == "table"]
-    view.tables = [table_view(view.run.pk, result) for result in tables]
+    view.tables = [result_view(view.run, result) for result in tables]
     notes = [note for step in shown["steps"] for note in step["notes"]]
     view.notes = list(dict.fromkeys(notes))
     view.notice = notice_of(view)
     return view
+
+
+def result_view(
+    run: Run, result: dict[str, Any], *, sort: str = "", descending: bool = False
+) -> TableView:
+    """A table of a run, as ``agents.presentation`` lists it, sorted by one of its columns."""
+    linked = result | {"link": result.get("link") or _list_link(run, result)}
+    return table_view(run.pk, linked, sort=sort, descending=descending)
+
+
+def _list_link(run: Run, result: dict[str, Any]) -> str:
+    """The shop's own list with the same filters, for the tool whose arguments it shares."""
+    step = next(step for step in run.steps.all() if step.pk == result["step_id"])
+    if step.tool != "stock_search" or not isinstance(step.arguments, dict):
+        return ""
+    query = {name: value for name, value in step.arguments.items() if name != "limit" and value}
+    if step.arguments.get("in_stock") is False:
+        query["in_stock"] = "no"
+    return f"{reverse('shop:stock')}?{urlencode(query)}"
 
 
 def _source(item: dict[str, Any]) -> Source:

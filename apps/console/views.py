@@ -97,7 +97,7 @@ def theme(request: HttpRequest) -> HttpResponse:
 def switch_guild(request: HttpRequest) -> HttpResponse:
     """Act in another guild that this user is a member of."""
     wanted = request.POST.get("guild", "")
-    members = Member.objects.filter(user_id=request.user.pk, is_active=True)
+    members = Member.objects.filter(user_id=request.user.pk or 0, is_active=True)
     if not (wanted.isdigit() and members.filter(guild_id=int(wanted)).exists()):
         raise Http404
     request.session[SESSION_KEY] = int(wanted)

@@ -17,7 +17,7 @@ from .models import Job
 
 LISTED = 100
 ERRORS_SHOWN = 200
-COUNTS = ("read", "created", "updated", "unchanged", "skipped")
+COUNTS = ("read", "created", "updated", "skipped")
 
 
 @require_safe
@@ -63,6 +63,6 @@ def _context(request: HttpRequest, job_id: UUID) -> dict[str, Any]:
     found.dry_run = bool(found.args.get("dry_run"))
     found.counts = [(name, report[name]) for name in COUNTS if isinstance(report.get(name), int)]
     found.errors = errors[:ERRORS_SHOWN]
-    found.error_count = max(len(errors), int(report.get("error_count") or 0))
+    found.error_count = max(len(errors), int(report.get("errors_total") or 0))
     found.more_errors = max(0, found.error_count - len(found.errors))
     return {"job": found, "may_cancel": bool(decide(member, "shop.import"))}

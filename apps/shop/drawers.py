@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, QuerySet
 from django.urls import reverse
-from django.utils import timezone
 
+from apps.core import clock
+from apps.core.tools import ToolContext
 from apps.guilds.models import Member
 from apps.guilds.policy import decide
-from apps.shop.models import Release, Sale, SaleItem, StockItem, Want
+from apps.shop import ages, stock_list
+from apps.shop.formats import grade_short
+from apps.shop.models import Release, Sale, StockItem, Want
 
 CAPABILITY = {
     "stock": "shop.read",
     "release": "shop.read",
     "sale": "shop.read",
     "want": "shop.customers.read",
-}
-SHORT_GRADES = {
-    "Mint (M)": "M",
-    "Near Mint (NM or M-)": "NM",
-    "Very Good Plus (VG+)": "VG+",
-    "Very Good (VG)": "VG",
-    "Good Plus (G+)": "G+",
-    "Good (G)": "G",
-    "Fair (F)": "F",
-    "Poor (P)": "P",
 }
 COPIES_SHOWN = 60
 
@@ -42,11 +33,6 @@ class Shown:
     url: str
 
 
-def short_grade(grade: str) -> str:
-    """``VG+`` for ``Very Good Plus (VG+)``; a grade that is not of the trade as written."""
-    return SHORT_GRADES.get(grade, grade)
-
-
 def find(kind: str, row_id: int, *, member: Member) -> Shown | None:
     """The drawer of a row that the member may see; None when there is no such row (any more)."""
     finders = {"stock": stock, "release": release, "sale": sale, "want": want}
@@ -57,15 +43,16 @@ def find(kind: str, row_id: int, *, member: Member) -> Shown | None:
 
 def stock(row_id: int, *, member: Member) -> Shown | None:
     """A stock item with its age, its last sale and who waits for it."""
-    item: Any = (
-        StockItem.objects.visible_to(member).select_related("release").filter(pk=row_id).first()
-    )
+    rows: Any = StockItem.objects.visible_to(member).select_related("release").filter(pk=row_id)
+    item: Any = rows.first()
     if item is None:
         return None
-    item.last_sold = last_sale(item.release_id)
-    item.age = age_days(item.listed_at, item.last_sold)
+    last_sold = ages.last_sales([item.release_id]).get(item.release_id)
+    ctx = ToolContext(actor=member, guild=member.guild, now=clock.now())
+    stock_list.dress(ctx, item, last_sold)
     item.wanted = open_wants(item.release_id)
-    item.question = f"how many copies of release {item.release_id} do we have?"
+    number = item.release.discogs_id or item.release_id
+    item.question = f"how many copies of release {number} do we have?"
     return Shown("shop/_item.html", {"item": item}, reverse("shop:item", args=[row_id]))
 
 
@@ -78,7 +65,7 @@ def release(row_id: int, *, member: Member) -> Shown | None:
     found.wanted = open_wants(found.pk)
     copies = list(found.stock_items.order_by("price", "pk")[:COPIES_SHOWN])
     for copy in copies:
-        copy.media_short = short_grade(copy.media_grade)
+        copy.media_short = grade_short(copy.media_grade)
     context = {"release": found, "copies": copies}
     return Shown("shop/_release.html", context, reverse("shop:release", args=[row_id]))
 
@@ -97,23 +84,6 @@ def want(row_id: int, *, member: Member) -> Shown | None:
     """A want opens the release that it asks for."""
     found = Want.objects.visible_to(member).filter(pk=row_id).first()
     return release(found.release_id, member=member) if found else None
-
-
-def last_sale(release_id: int) -> datetime | None:
-    """When a copy of the release was last sold in a completed order."""
-    sold: QuerySet[Any] = SaleItem.objects.filter(
-        release_id=release_id, removed=False, sale__state=Sale.State.COMPLETED
-    )
-    moment: datetime | None = sold.aggregate(last=Max("sale__ordered_at"))["last"]
-    return moment
-
-
-def age_days(listed_at: datetime | None, last_sold: datetime | None) -> int | None:
-    """Whole days since the later of listing and last completed sale; None when never listed."""
-    if listed_at is None:
-        return None
-    since = max(listed_at, last_sold) if last_sold else listed_at
-    return max(0, (timezone.now() - since).days)
 
 
 def open_wants(release_id: int) -> int:

@@ -25,6 +25,7 @@ KINDS = [
     ("import_releases", "Releases (XML dump, .xml or .xml.gz)"),
 ]
 PRICED = frozenset({"import_stock", "import_orders"})
+ANY_NAME = forms.TextInput(attrs={"placeholder": "Any", "autocomplete": "off"})
 PRICE = {"inputmode": "decimal", "autocomplete": "off", "size": "6"}
 
 
@@ -38,8 +39,8 @@ class StockFilter(forms.Form):
             attrs={"type": "search", "placeholder": "Artist, title, label or catalogue number"}
         ),
     )
-    genre = forms.CharField(required=False, max_length=100)
-    style = forms.CharField(required=False, max_length=100)
+    genre = forms.CharField(required=False, max_length=100, widget=ANY_NAME)
+    style = forms.CharField(required=False, max_length=100, widget=ANY_NAME)
     format = forms.CharField(required=False, max_length=100, widget=forms.Select(choices=FORMATS))
     grade_min = forms.CharField(required=False, max_length=100, widget=forms.Select(choices=GRADES))
     price_min = forms.DecimalField(
@@ -82,7 +83,7 @@ class StockFilter(forms.Form):
         if written and written not in dict(choices):
             shown = f"{written} days" if name == "not_sold_days" else written
             widget = self.fields[name].widget
-            widget.choices = [*choices, (written, shown)]  # type: ignore[attr-defined]
+            widget.choices = [*choices, (written, shown)]
 
     def arguments(self) -> StockSearch:
         """The filter as the tool's own arguments; what is not valid does not restrict."""

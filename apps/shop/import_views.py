@@ -9,10 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from apps.audit.recorder import record
 from apps.guilds.acting import acting
 from apps.guilds.policy import requires
 from apps.jobs import operations
 from apps.jobs.models import Job
+from apps.shop import demo
 from apps.shop.forms import KINDS, PRICED, ImportForm
 from apps.shop.models import Customer, Release, Sale, Shop, StockItem, Want
 
@@ -77,9 +79,9 @@ def delete_demo(request: HttpRequest) -> HttpResponse:
         messages.info(request, "There is no demo shop here.")
         return redirect("shop:stock")
     if request.method == "POST":
-        from apps.shop.demo import deletion
-
-        deletion.delete_demo(member.guild, actor=member)
+        gone = demo.delete(member.guild)
+        actor = f"member:{member.pk}"
+        record("shop_delete", guild_id=member.guild_id, actor=actor, rows=gone, demo=True)
         messages.success(request, "The demo shop is deleted. Bring your own stock in next.")
         return redirect("shop:import")
     counts = [(label, model.objects.of(member.guild).count()) for label, model in COUNTED]

@@ -1,127 +1,94 @@
-"""The stock page's list. Its filters mean what ``stock_search`` means by the same names."""
+"""The stock page's list. Its filters are the arguments of ``stock_search``, and mean the same."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.core.paginator import Page
-from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce, Greatest
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 
 from apps.core import clock
-from apps.core.tools import ToolError
+from apps.core.tools import ToolContext, ToolError
 from apps.guilds.models import Member
-from apps.shop import vocabularies
+from apps.shop import ages, search, tables
 from apps.shop.arguments import StockSearch
-from apps.shop.drawers import age_days, short_grade
-from apps.shop.formats import fold
-from apps.shop.models import Sale, SaleItem, StockItem
+from apps.shop.formats import grade_short
+from apps.shop.models import StockItem
 
-RANKS = {grade: 8 - place for place, grade in enumerate(("M", "NM", "VG+", "VG", "G+", "G"))}
-ORDERS: dict[str, tuple[Any, ...]] = {
-    "artist": ("release__artist_display", "release__title", "pk"),
-    "-artist": ("-release__artist_display", "-release__title", "-pk"),
-    "price": ("price", "pk"),
-    "-price": ("-price", "-pk"),
-    "listed": (F("listed_at").asc(nulls_last=True), "pk"),
-    "-listed": (F("listed_at").desc(nulls_last=True), "-pk"),
-    "age": (F("since").asc(nulls_last=True), "pk"),
-}
+PAGE = 50
 
 
-@dataclass
+@dataclass(frozen=True)
 class Listing:
-    """Rows to page through, their price together, and how the columns are sorted."""
+    """One page of rows, their price together over all pages, and how the columns are sorted."""
 
-    rows: QuerySet[Any]
+    page: Page[Any]
     sum: Decimal
-    notes: Sequence[str] = ()
-    sorts: dict[str, str] = field(default_factory=dict)
-    next_sort: dict[str, str] = field(default_factory=dict)
+    notes: Sequence[str]
+    sorts: dict[str, str]
+    next_sort: dict[str, str]
 
 
-def listing(member: Member, args: StockSearch) -> Listing:
-    """Stock of the member's guild that fits; an unknown name is told and finds nothing."""
-    rows = StockItem.objects.visible_to(member)
-    notes: list[str] = []
+def listing(member: Member, args: StockSearch, number: str | None) -> Listing:
+    """Stock of the member's guild that fits; a name that nothing has is told and finds nothing."""
+    ctx = ToolContext(actor=member, guild=member.guild, now=clock.now())
     try:
-        rows = rows.filter(_where(member.guild_id, args, notes))
+        found, totals = search.matching(ctx, args)
+        items, notes = found.items, [note for note in found.notes if note]
     except ToolError as error:
-        rows, notes = rows.none(), [str(error)]
-    for word in fold(args.q or "").split():
-        rows = rows.filter(release__search__contains=word)
-    if args.not_sold_days:
-        limit = clock.now() - timedelta(days=args.not_sold_days)
-        rows = _with_since(rows).filter(since__lte=limit)
-    total = rows.aggregate(sum=Sum(F("price") * F("quantity")))["sum"] or Decimal(0)
+        items, notes, totals = StockItem.objects.none(), [str(error)], {}
     sort = args.sort or "artist"
-    ordered = (_with_since(rows) if sort == "age" else rows).order_by(*ORDERS[sort])
-    return Listing(ordered.select_related("release"), total, notes, *_headings(sort))
+    rows: Any = OldestFirst(items) if sort == "age" else items.order_by(*search.ORDERS[sort])
+    paginator = Paginator(rows, PAGE)
+    paginator.count = totals.get("rows", 0)
+    page = paginator.get_page(number)
+    page.object_list = _dressed(ctx, list(page.object_list))
+    total = Decimal(totals.get("sum") or 0)
+    return Listing(page, total, notes, *_headings(sort))
 
 
-def _where(guild_id: int, args: StockSearch, notes: list[str]) -> Q:
-    where = Q()
-    if args.in_stock:
-        where &= Q(status=StockItem.Status.FOR_SALE, quantity__gt=0)
-    for kind, field_name in (("genre", "genres"), ("style", "styles")):
-        if text := getattr(args, kind):
-            found = vocabularies.resolve(kind, text, guild_id)
-            notes += [found.note] if found.note else []
-            where &= Q(**{f"release__{field_name}__contains": [found.name]})
-    if args.format:
-        carriers, note = vocabularies.carriers(args.format, guild_id)
-        notes += [note] if note else []
-        where &= Q(release__carriers__overlap=carriers)
-    return where & _grade(args) & _price(args)
+@dataclass(frozen=True)
+class OldestFirst:
+    """Items longest unsold first, sliced like a QuerySet without ageing every row."""
+
+    items: QuerySet[StockItem]
+
+    def __len__(self) -> int:
+        return self.items.count()
+
+    def __getitem__(self, part: slice) -> list[StockItem]:
+        keys = ages.oldest(self.items, part.stop)[part.start :]
+        found = StockItem.objects.in_bulk(keys)
+        return [found[key] for key in keys]
 
 
-def _grade(args: StockSearch) -> Q:
-    if not args.grade_min:
-        return Q()
-    return Q(media_rank__gte=RANKS.get(vocabularies.grade(args.grade_min), 1))
+def _dressed(ctx: ToolContext, rows: list[Any]) -> list[Any]:
+    """The rows with their release, last sale and age, in two queries for the page."""
+    keys = [row.pk for row in rows]
+    items = list(StockItem.objects.filter(pk__in=keys).select_related("release"))
+    sold = ages.last_sales(item.release_id for item in items)
+    shown = {item.pk: dress(ctx, item, sold.get(item.release_id)) for item in items}
+    return [shown[key] for key in keys if key in shown]
 
 
-def _price(args: StockSearch) -> Q:
-    where = Q()
-    if args.price_min is not None:
-        where &= Q(**{"price__gt" if args.exclude_min else "price__gte": args.price_min})
-    if args.price_max is not None:
-        where &= Q(**{"price__lte" if args.include_max else "price__lt": args.price_max})
-    return where
-
-
-def _with_since(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """``since``: the later of listing and the last completed sale of that release."""
-    sold = SaleItem.objects.filter(
-        release=OuterRef("release"), removed=False, sale__state=Sale.State.COMPLETED
-    )
-    last = sold.order_by().values("release").annotate(last=Max("sale__ordered_at")).values("last")
-    return rows.annotate(since=Greatest("listed_at", Coalesce(Subquery(last), F("listed_at"))))
+def dress(ctx: ToolContext, item: Any, last_sold: datetime | None) -> Any:
+    """Adds what pages show of an item: short grades, its release's last sale, days unsold."""
+    item.media_short = grade_short(item.media_grade)
+    item.sleeve_short = grade_short(item.sleeve_grade)
+    item.last_sold = last_sold
+    item.age = tables.days_since(ctx, ages.since(item.listed_at, last_sold))
+    return item
 
 
 def _headings(sort: str) -> tuple[dict[str, str], dict[str, str]]:
     """What each heading says of the order, and the order that a press on it asks for."""
     name = sort.lstrip("-")
     down = sort.startswith("-") or sort == "age"
-    sorts = {name: "descending" if down else "ascending"}
-    following = {"artist": "artist", "price": "price", "listed": "listed", "age": "age"}
+    following = {each: each for each in ("artist", "price", "listed", "age")}
     if name in ("price", "listed") and not down:
         following[name] = f"-{name}"
-    return sorts, following
-
-
-def dress(page: Page[Any]) -> None:
-    """Add what the table shows beside the row's own columns, in one query for the page."""
-    ids = [row.release_id for row in page.object_list]
-    sold = SaleItem.objects.filter(
-        release_id__in=ids, removed=False, sale__state=Sale.State.COMPLETED
-    )
-    last = dict(sold.values_list("release_id").annotate(Max("sale__ordered_at")))
-    for row in page.object_list:
-        row.media_short = short_grade(row.media_grade)
-        row.sleeve_short = short_grade(row.sleeve_grade)
-        row.age = age_days(row.listed_at, last.get(row.release_id))
+    return {name: "descending" if down else "ascending"}, following

@@ -15,8 +15,7 @@ from django.views.decorators.http import require_safe
 from apps.guilds.acting import acting
 from apps.guilds.models import Member
 from apps.guilds.policy import decide, requires
-from apps.shop import drawers, stock_list
-from apps.shop.formats import fold
+from apps.shop import drawers, search, stock_list
 from apps.shop.forms import StockFilter
 from apps.shop.models import Release, Sale, Shop, StockItem, Want
 
@@ -96,10 +95,8 @@ def _beside(
 def _stock_context(request: HttpRequest) -> Context:
     form = StockFilter(request.GET)
     form.is_valid()
-    listing = stock_list.listing(acting(request), form.arguments())
-    page = _page(request, listing.rows)
-    stock_list.dress(page)
-    return _context(request, "Stock", "items", "shop:stock", page) | {
+    listing = stock_list.listing(acting(request), form.arguments(), request.GET.get("page"))
+    return _context(request, "Stock", "items", "shop:stock", listing.page) | {
         "form": form,
         "filtered": form.filtered,
         "sum": listing.sum,
@@ -112,7 +109,7 @@ def _stock_context(request: HttpRequest) -> Context:
 def _release_context(request: HttpRequest) -> Context:
     rows = Release.objects.visible_to(acting(request)).order_by("artist_display", "title", "pk")
     query = _query(request)
-    page = _page(request, _words(rows, query, "search"))
+    page = _page(request, _words(rows, query))
     copies = _copies(page)
     for row in page.object_list:
         row.copies = copies.get(row.pk, 0)
@@ -157,10 +154,10 @@ def _sale_words(member: Member, query: str) -> Q:
 
 def _want_context(request: HttpRequest) -> Context:
     query, status = _query(request), request.GET.get("status", "open")
-    rows = Want.objects.visible_to(acting(request)).select_related("release", "customer")
+    rows: QuerySet[Any] = Want.objects.visible_to(acting(request)).select_related("release", "customer")
     if status in Want.Status.values:
         rows = rows.filter(status=status)
-    rows = _words(rows, query, "release__search")
+    rows = _words(rows, query, "release__")
     page = _page(request, rows.order_by("-added_at", "-pk"))
     copies = _copies(page, "release_id")
     for row in page.object_list:
@@ -201,11 +198,9 @@ def _query(request: HttpRequest) -> str:
     return request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST_QUERY]
 
 
-def _words(rows: QuerySet[Any], query: str, field: str) -> QuerySet[Any]:
-    """Rows whose search text holds every word of the query, in any order."""
-    for word in fold(query).split():
-        rows = rows.filter(**{f"{field}__contains": word})
-    return rows
+def _words(rows: QuerySet[Any], query: str, prefix: str = "") -> QuerySet[Any]:
+    """Rows whose release holds every word of the query, in any order."""
+    return rows.filter(search.holding(query, prefix)) if query else rows
 
 
 def _copies(page: Page[Any], field: str = "pk") -> dict[int, int]:

@@ -14,7 +14,19 @@ from .rows import result
 
 @pytest.mark.parametrize(
     "text",
-    ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1", "＝1", "－1+2", "+1 555 0100"],
+    [
+        "=1+1",
+        "+cmd",
+        "-2+3",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        " =1",
+        "\n=1",
+        "＝1",
+        "－1+2",
+        "+1 555 0100",
+    ],
 )
 def test_formulas_are_disarmed(text):
     assert exports.safe_cell(text) == f"'{text}"

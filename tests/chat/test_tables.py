@@ -10,6 +10,8 @@ from apps.chat import tables
 
 from .rows import result
 
+OLDEST = "Marrow & Pine — Weathervane"
+
 
 def view(**changes):
     sort, descending = changes.pop("sort", ""), changes.pop("descending", False)
@@ -32,8 +34,8 @@ def test_count_and_totals_speak_of_all_rows():
 
 @pytest.mark.parametrize(
     ("sort", "descending", "first"),
-    [("price", False, "Halden Row"), ("price", True, "=HYPERLINK(1)"), ("age", True, "Marrow & Pine — Weathervane")],
-)  # fmt: skip
+    [("price", False, "Halden Row"), ("price", True, "=HYPERLINK(1)"), ("age", True, OLDEST)],
+)
 def test_numbers_sort_as_numbers(sort, descending, first):
     assert view(sort=sort, descending=descending).rows[0].cells[0].text == first
 

@@ -140,7 +140,7 @@ def test_a_finished_run_shows_trace_answer_table_proof_and_cost(asker, member):
 
 
 def test_an_answer_cannot_smuggle_markup_or_images(asker, member):
-    answer = '<script>x</script> <img src=//evil.example/a> ![a](https://evil.example/b.png) [c](https://evil.example)'
+    answer = "<script>x</script> <img src=//evil.example/a> ![a](https://evil.example/b.png) [c](https://evil.example)"
     body = text(asker.get(f"/threads/{finished_run(member, answer=answer).thread_id}/"))
     assert "<script>x" not in body
     assert "<img" not in body
@@ -253,7 +253,10 @@ def addresses(run: Run) -> list[tuple[str, str]]:
 def test_strangers_find_nothing(client, member, stranger):
     run = finished_run(member)
     client.force_login(stranger)
-    answers = {path: getattr(client, method)(path, {"question": "x", "title": "x"}).status_code for method, path in addresses(run)}
+    answers = {
+        path: getattr(client, method)(path, {"question": "x", "title": "x"}).status_code
+        for method, path in addresses(run)
+    }
     assert set(answers.values()) == {404}
     assert Run.objects.count() == 1
 
@@ -262,7 +265,10 @@ def test_a_thread_is_its_askers_alone(client, member, clerk):
     guilds.grant(clerk.members.get(), "agent.ask", actor=None)
     run = finished_run(member)
     client.force_login(clerk)
-    answers = {path: getattr(client, method)(path, {"question": "x", "title": "x"}).status_code for method, path in addresses(run)}
+    answers = {
+        path: getattr(client, method)(path, {"question": "x", "title": "x"}).status_code
+        for method, path in addresses(run)
+    }
     assert set(answers.values()) == {404}
     assert "Slow stock" not in text(client.get("/threads/"))
     assert "slow stock" not in text(client.get("/runs/"))
