@@ -165,10 +165,10 @@ def _header(file: BinaryIO, path: Path) -> Record:
     header = next(records(Lines(file, offset=skip), width=None), None)
     if header is None:
         raise JobError(f"{path.name} holds only blank lines. Export it again from Discogs.")
-    if header.fault:
-        raise JobError(f"The header of {path.name}: {header.fault}. Is it a CSV export of Discogs?")
     if "\r" in header.text.rstrip("\r\n"):
         raise JobError(f"{path.name} ends its lines with CR alone. Save it with CRLF or LF.")
+    if header.fault:
+        raise JobError(f"The header of {path.name}: {header.fault}. Is it a CSV export of Discogs?")
     return header
 
 

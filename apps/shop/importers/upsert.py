@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -98,6 +99,8 @@ def _picked(model: type[models.Model], column: str) -> str:
 def _bound(model: type[models.Model], column: str, values: list[Any]) -> list[Any]:
     if isinstance(_field(model, column), ArrayField):
         return [_array_literal(value) for value in values]
+    if isinstance(_field(model, column), models.JSONField):
+        return [json.dumps(value, ensure_ascii=False) for value in values]
     return values
 
 
