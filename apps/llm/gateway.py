@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -22,7 +21,6 @@ from django.db import DatabaseError
 
 from apps.core import clock
 from apps.guilds.models import Guild
-from apps.providers import limits
 from apps.providers.clients.assembly import estimate
 from apps.providers.clients.openai_wire import body_bytes
 from apps.providers.errors import ProviderError
@@ -36,7 +34,7 @@ from apps.providers.types import (
     TextDelta,
     Usage,
 )
-from apps.usage import budget, prices, recording
+from apps.usage import budget, prices, ratios, recording
 from apps.usage.models import Reservation, UsageEvent
 
 from . import rows
@@ -67,15 +65,16 @@ async def stream(
     ``on_delta``, closes the response at once and charges an estimate of what was used.
     """
     profile = current_profile(guild)
-    client = client_for(profile)
+    # The first call imports an SDK, which takes seconds on a busy machine.
+    client = await asyncio.to_thread(client_for, profile)
     request = request if request.model else replace(request, model=profile.model)
     meter = _Meter(profile, request, body_bytes(request))
     call = budget.Call(
         provider=profile.provider,
         model=request.model,
         purpose=purpose,
-        input_tokens=meter.most_input,
         output_tokens=request.max_output_tokens,
+        input_bytes=meter.input_bytes,
         run_id=run_id,
         step_id=step_id,
         attempt=attempt,
@@ -125,10 +124,6 @@ class _Meter:
     request: ChatRequest
     input_bytes: int
     output_bytes: int = 0
-
-    @property
-    def most_input(self) -> int:
-        return math.ceil(self.input_bytes * limits.INPUT_TOKENS_PER_BYTE)
 
     def count(self, delta: Delta) -> None:
         if isinstance(delta, TextDelta):
@@ -183,19 +178,26 @@ async def _reserve(guild: Guild, call: budget.Call, profile: Profile) -> Reserva
     """The call's worst case, set aside; None for the house model, which costs nothing."""
     if profile.is_house:
         return None
-    worst = prices.worst_case(
-        call.provider,
-        call.model,
-        input_tokens=call.input_tokens,
-        output_tokens=call.output_tokens,
-        at=clock.now(),
-    )
-    pending = rows.start(partial(budget.reserve, guild, worst, call=call))
+    pending = rows.start(partial(_reserve_worst_case, guild, call))
     try:
         return await asyncio.shield(pending)
     except asyncio.CancelledError:
         await _release(pending)
         raise
+
+
+def _reserve_worst_case(guild: Guild, call: budget.Call) -> Reservation:
+    tokens = ratios.most_input_tokens(
+        guild, provider=call.provider, model=call.model, input_bytes=call.input_bytes
+    )
+    worst = prices.worst_case(
+        call.provider,
+        call.model,
+        input_tokens=tokens,
+        output_tokens=call.output_tokens,
+        at=clock.now(),
+    )
+    return budget.reserve(guild, worst, call=replace(call, input_tokens=tokens))
 
 
 async def _release(pending: asyncio.Future[Reservation]) -> None:

@@ -41,5 +41,8 @@ RETRY_AFTER_SECONDS = 10.0
 INPUT_TOKENS_PER_BYTE = 0.5
 """The stated ratio for a worst case. Text runs at about 0.25 for English, 0.4 for JSON."""
 
+MOST_TOKENS_PER_BYTE = 4.0
+"""How far a model's own ratio may rise above the stated one."""
+
 BYTES_PER_TOKEN = 4
 """For an estimate when a provider counts nothing."""

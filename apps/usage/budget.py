@@ -29,13 +29,17 @@ RESERVED_FOR = timedelta(minutes=15)
 
 @dataclass(frozen=True)
 class Call:
-    """What a reservation is for; tokens are the most that may be used."""
+    """What a reservation is for; tokens are the most that may be used.
+
+    ``input_bytes`` is the size that the input tokens were derived from, 0 where unknown.
+    """
 
     provider: str = ""
     model: str = ""
     purpose: str = "chat"
     input_tokens: int = 0
     output_tokens: int = 0
+    input_bytes: int = 0
     run_id: UUID | None = None
     step_id: UUID | None = None
     attempt: int = 1

@@ -147,3 +147,22 @@ class Reservation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount} USD for {self.model}"
+
+
+class TokenRatio(models.Model):
+    """The most tokens a byte of input has cost with one model, where above the stated ratio."""
+
+    guild = models.ForeignKey("guilds.Guild", on_delete=models.CASCADE, related_name="+")
+    provider = models.CharField(max_length=100)
+    model = models.CharField(max_length=200)
+    tokens_per_byte = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["guild", "provider", "model"], name="usage_one_ratio_a_model"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model}: {self.tokens_per_byte:.3f}"

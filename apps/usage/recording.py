@@ -12,7 +12,7 @@ from apps.core import clock
 from apps.guilds.models import Guild
 from apps.providers.types import Usage
 
-from . import budget
+from . import budget, ratios
 from .models import Reservation, UsageEvent
 
 
@@ -42,6 +42,13 @@ def close(
     if reservation is None:
         return UsageEvent.objects.create(**values)
     event, _ = UsageEvent.objects.update_or_create(pk=reservation.pk, defaults=values)
+    ratios.learn(
+        guild,
+        provider=call.provider,
+        model=call.model,
+        input_bytes=call.input_bytes,
+        usage=outcome.usage,
+    )
     budget.settle(reservation, outcome.cost)
     return event
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("own_db")
 
 def ask(guild: Guild, prompt: str = "Name this thread: slow stock", **changes: Any) -> str:
     bounds: dict[str, Any] = {
-        "seconds": 5,
+        "seconds": 30,
         "retries": 0,
         "max_input_bytes": 1000,
         "max_output_tokens": 20,

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -24,7 +25,7 @@ from apps.providers.errors import ProviderError
 from apps.providers.types import ChatMessage, ChatRequest, Completion, Delta, TextDelta
 from apps.usage import budget
 from apps.usage.errors import BudgetRefused, UnpricedModel
-from apps.usage.models import Reservation, UsageEvent
+from apps.usage.models import Reservation, TokenRatio, UsageEvent
 from evals.model_server import ModelServer
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100}
@@ -84,8 +85,6 @@ def test_worst_case_is_set_aside_while_the_call_runs(scripted: ModelServer, guil
     seen: list[Decimal] = []
 
     def look(delta: Delta) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
         def reserved() -> Decimal:
             try:
                 return Reservation.objects.get(settled_at=None).amount
@@ -303,6 +302,49 @@ def test_many_small_deltas_are_joined(scripted: ModelServer, guild: Guild) -> No
     done = ask(guild, on_delta=came.append)
     assert "".join(delta.text for delta in came if isinstance(delta, TextDelta)) == done.text
     assert 1 <= len(came) < 100
+
+
+def test_model_that_takes_more_tokens_than_stated_gets_a_larger_worst_case(
+    scripted: ModelServer, guild: Guild
+) -> None:
+    scripted.reset([{"reply": {"text": "fine", "usage": USAGE | {"prompt_tokens": 60}}}])
+    ask(guild)
+    ask(guild)
+    first, second = Reservation.objects.order_by("created_at")
+    assert first.input_tokens < 60 == second.input_tokens
+    assert second.amount > first.amount
+
+
+def test_provider_that_counts_wildly_raises_the_ratio_to_its_bound(
+    scripted: ModelServer, guild: Guild
+) -> None:
+    wild = USAGE | {"prompt_tokens": 10_000}
+    scripted.reset([{"attempts": [{"text": "fine", "usage": wild}, {"text": "fine"}]}])
+    ask(guild)
+    ask(guild)
+    assert TokenRatio.objects.get().tokens_per_byte == 4.0
+
+
+def test_answer_survives_a_ledger_that_is_away_and_stays_set_aside(
+    scripted: ModelServer, guild: Guild
+) -> None:
+    scripted.reset([{"reply": {"text": "one two", "usage": USAGE}}])
+
+    def lose_the_ledger(delta: Delta) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(rename_ledger).result()
+
+    assert ask(guild, on_delta=lose_the_ledger).text == "one two"
+    assert Reservation.objects.get().settled_at is None
+    assert budget.today(guild).reserved > 0
+
+
+def rename_ledger() -> None:
+    try:
+        with connections["owner"].cursor() as cursor:
+            cursor.execute("ALTER TABLE IF EXISTS usage_usageevent RENAME TO usage_away")
+    finally:
+        connections.close_all()
 
 
 def test_key_and_question_stay_out_of_rows_logs_and_errors(

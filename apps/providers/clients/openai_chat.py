@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 import openai
+import openai.resources.chat.completions  # loaded with this module, not by the first call
 
 from apps.providers import limits
 from apps.providers.errors import ProviderError
