@@ -17,6 +17,14 @@ _POLITE = re.compile(
     r"(?:can|could|would|will) you|i(?:'d| would)? (?:want|like|need)(?: you)? to|you (?:should|must)|"
     r"let's|help me|try to|just)\b\W*)+"
 )
+_ALSO_NOUNS = frozenset(
+    "order refund book charge post mail email cut mark sell buy discount update change export "
+    "import reserve close clear raise drop move list-for-sale increase decrease reset double".split()
+)
+_OBJECT = re.compile(
+    r"^\W*[\w-]+ (?:down |up |out |off )?(?:the|all|that|these|those|every|everything|an?|me|my|our|to|it|them|"
+    r"release|item|order|prices?|customers?|stock|#?\d|this (?!week|month|quarter|year|morning))\b"
+)
 _WHO = re.compile(
     r"\b(?:who|what) (?:are|r) (?:you|u)\b|\bwhat (?:can|do) you do\b|\bwhich (?:model|ai)\b|"
     r"^\W*(?:help|hi|hello|hey|hiya|good (?:morning|evening|afternoon))\W*$|"
@@ -56,8 +64,10 @@ def refusal(low: str, tools: Sequence[ToolSpec]) -> str | None:
     words = [word.plain for word in cut(_POLITE.sub("", low, count=1))[:3]]
     if not words or words[0] not in CHANGES:
         return None
+    if words[0] in _ALSO_NOUNS and not _OBJECT.match(_POLITE.sub("", low, count=1)):
+        return None
     opening = {stem(word) for tool in tools for word in _openings(tool)}
-    if stem(words[0]) in opening or (words[0] == "order" and words[1:2] in (["of"], ["by"])):
+    if stem(words[0]) in opening:
         return None
     return f"I can't change, send or delete anything; I only look things up. {offer(tools)}"
 

@@ -23,6 +23,10 @@ _ORDERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "age": (("youngest",), ("oldest", "longest", "longest first", "oldest first", "slowest")),
 }  # fmt: skip
 _DATED = frozenset(("date", "listed", "added", "created", "updated", "time", "when", "arrived"))
+_FILLERS = (
+    "the|all|any|those|these|that|which|ones|are|is|were|was|already|copies|items|records|also|"
+    "been|have|has|of|its|their|our|even|them"
+)
 _ADVERBS = {"day": "daily", "hour": "hourly", "year": "yearly", "quarter": "quarterly"}
 
 
@@ -45,6 +49,7 @@ def _derived(option: str, options: Sequence[str]) -> Iterator[str]:
         least, greatest = _ORDERS[kind]
         lone = f"-{name}" not in options and kind == "age"
         yield from greatest if option.startswith("-") or lone else least
+        yield from () if option.startswith("-") else (f"by {name}", f"order of {name}")
         return
     if any(other.startswith("-") for other in options):
         yield from (f"by {name}", f"{name} order", f"order of {name}")
@@ -55,7 +60,9 @@ def _derived(option: str, options: Sequence[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=256)
 def _pattern(phrase: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-]){re.escape(phrase)}(?![\w]|-\w)".replace(r"\ ", r"[\s-]+"))
+    words = [re.escape(word) for word in re.split(r"[\s-]+", phrase)]
+    between = rf"[\s-]+(?:(?:{_FILLERS})[\s-]+){{0,2}}"
+    return re.compile(rf"(?<![\w-]){between.join(words)}(?![\w]|-\w)")
 
 
 def choose(text: str, options: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,6 +15,9 @@ from apps.providers.house.reading import Reading
 from apps.providers.house.spans import DAY
 from apps.providers.types import ToolSpec
 
+_ORDERING = re.compile(r"est\b|first|order|\bby\b|a-z|a to z|alphabet|most|listed|added|recent|arriv")
+_FIRST = re.compile(r"(?: \w+){0,2} (?:first|at the top|on top|to start)\b")
+_OF_PRICE = re.compile(r"cheap|bargain|expensive|pricey|costly|low|high")
 _GUESSED = {"limit": "limit", "q": "text", "query": "text", "text": "text", "words": "text"}
 
 
@@ -110,7 +114,7 @@ class _Filler:
         order = [field.hint.get("vocabulary") for field in fields if field.fills == "vocabulary"]
         candidates = sorted(
             (name for name in self.reading.names if name.vocabulary in order),
-            key=lambda n: (n.rank == FUZZY, n.start - n.end, -n.rank, order.index(n.vocabulary)),
+            key=lambda n: (n.start - n.end, -n.rank, order.index(n.vocabulary)),
         )
         chosen: dict[str, Name] = {}
         for name in candidates:
@@ -202,10 +206,20 @@ class _Filler:
 
     def _choice(self, field: Field, rest: str) -> str | None:
         for option, start, end in choose(self.reading.low, phrases(field.options, field.words)):
-            if self._is_free(start, end):
+            phrase = self.reading.low[start:end]
+            if self._is_free(start, end) and not self._is_said_by_a_bound(phrase, end):
                 self.taken.append((start, end))
+                self.used.add("words" if phrase in _said(field) else "choice")
                 return option
         return self._choice_by_name(field)
+
+    def _is_said_by_a_bound(self, phrase: str, end: int) -> bool:
+        """"cheap" or "slow" asks for no order where a price or a length of time says it."""
+        if _ORDERING.search(phrase) or _FIRST.match(self.reading.low[end:]):
+            return False
+        kind = "money" if _OF_PRICE.search(phrase) else "span"
+        takes = "money:max" if kind == "money" else "days"
+        return takes in self.kinds and bool(self.reading.claims.of(kind))
 
     def _choice_by_name(self, field: Field) -> str | None:
         """Naming one genre to a tool that only groups by genre asks for the groups."""
@@ -217,7 +231,11 @@ class _Filler:
 
     def _flag(self, field: Field, rest: str) -> bool | None:
         found = next(choose(self.reading.low, phrases((), field.words) | _said(field)), None)
-        return None if found is None else found[0] == "true"
+        if found is None:
+            return None
+        self.used.add("words")
+        self.taken.append(found[1:])
+        return found[0] == "true"
 
     def _is_free(self, start: int, end: int) -> bool:
         names = self.names.values()

@@ -58,6 +58,10 @@ COMMON = frozenset(
     making happen happened gather gathering gathered collecting dust move moved moving moves
     shift shifted shifting budge budged collect ask asks asked asking answer
     minimum maximum min max limit cap under-priced overpriced
+    music musical film films full complete whole entire style styles genre genres format formats kind
+    artist artists label labels title titles song songs plate plates platter platters wax name names
+    much away ready happy handy around's nearby lying spare still anymore yet overview report summary
+    summarise summarize stand stands standing gave taking state current situation available
     we'll i'll they're you're who's where's how's how're when's it'll ain't nobody's anyone's
     somebody's anybody's someone's everyone's here's what're what've
     """.split()
@@ -66,29 +70,30 @@ COMMON = frozenset(
 REQUESTS = frozenset("show list give find tell display fetch pull bring get need see let".split())
 
 _FAMILIES = {
-    "sell": "sell sells sold sale sales selling seller sellers bestseller bestsellers shift shifted",
+    "move": "move moves moved moving shift shifts shifted shifting budge budged bought buy buys",
+    "sell": "sell sells sold sale sales selling seller sellers bestseller bestsellers salesfigures",
     "income": "revenue turnover takings income earnings earn earned earns take took taken make made "
-    "gross grossed proceeds money cash till receipts takes makes",
+    "gross grossed proceeds business trade money cash till receipts takes makes came",
     "want": "want wants wanted wanting wish wishes wishlist wishlists wantlist wantlists waiting wait "
     "waits await request requests requested seeking seek seeks hunting hunt chasing chase demand "
-    "demanded desire desires craving interested looking",
+    "demanded desire desires craving interested looking asked",
     "person": "customer customers client clients buyer buyers punter punters people anybody anyone "
-    "somebody someone person persons folk folks whom who collector collectors everybody",
-    "unsold": "unsold sitting sit sits slow slowest stale stuck dead languishing linger lingering "
+    "somebody someone person persons folks whom who collector collectors everybody",
+    "unsold": "unsold sitting sit sits sat slow slowest stale stuck dead languishing linger lingering "
     "unmoved dusty dust stagnant slow-moving shelfwarmers",
     "cheap": "cheap cheaper cheapest bargain bargains inexpensive lowest lowest-priced budget",
     "dear": "expensive dear dearer dearest pricey priciest costly costliest valuable highest "
     "highest-priced pricier",
     "new": "new newest newly latest recent recently arrival arrivals arrived fresh added newer",
     "old": "old older oldest longest",
-    "missing": "missing miss lack lacks lacking without no incomplete gap gaps absent blank empty "
+    "missing": "missing miss lack lacks lacking without no incomplete gap gaps problem problems absent blank empty "
     "hole holes unfilled-in",
-    "stock": "stock stocks stocked inventory instock",
+    "stock": "stock stocks stocked inventory instock available remaining left",
     "hold": "have got has hold holds holding held carry carries own sell-in",
     "copy": "copy copies",
     "item": "item items record records disc discs piece pieces thing things stuff product products "
     "lot listing listings anything something",
-    "release": "release releases pressing pressings edition editions issue reissue album albums",
+    "release": "release releases pressing pressings edition editions reissue album albums",
     "price": "price prices priced cost costs costing charge charges charging asking pricing ask",
     "worth": "worth value values valued",
     "catalog": "catalog catalogue catalogs catalogues database data metadata",
@@ -97,6 +102,7 @@ _FAMILIES = {
     "order": "order orders ordered purchase purchases purchased transaction transactions",
     "best": "best top biggest popular most greatest strongest",
     "detail": "detail details detailed info information about describe description",
+    "catno": "catno catno. cat#",
     "track": "track tracks tracklist tracklisting tracklistings song songs tune tunes",
     "artist": "artist artists band bands musician performer singer",
     "look": "lookup look looked",
@@ -109,9 +115,8 @@ _FAMILIES = {
     "open": "open outstanding unfilled unfulfilled pending",
     "fill": "filled fulfilled fill satisfied completed",
     "drop": "dropped drop abandoned cancelled canceled withdrawn",
-    "trade": "trade business",
-    "place": "where located location locations bin shelf shelves rack crate",
     "unit": "unit units",
+    "place": "where located location locations bin shelf shelves rack crate",
 }  # fmt: skip
 
 FAMILY: dict[str, str] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from apps.providers.house.lexicon import (
 )
 from apps.providers.house.names import FUZZY
 from apps.providers.house.reading import Reader, Reading
-from apps.providers.house.words import Word, distance
+from apps.providers.house.words import Word
 from apps.providers.types import ToolSpec
 
 Features = Mapping[str, float]
@@ -24,10 +25,15 @@ Features = Mapping[str, float]
 _QUIET = frozenset(
     "a an the of in on at to for from by with and or but is are was were be been do does did we you "
     "i it its this that there these those our us my your me so if as can could would will please "
-    "just also some any all than then into out up off over under about have has had got".split()
+    "just also some any all than then into out up off over under have has had got".split()
 )  # fmt: skip
-_FAINT = frozenset("what which how who whom where when why count one item hold".split()) | REQUESTS
+_FAINT = frozenset("what which how who whom where when why count one much".split()) | REQUESTS
+_HAVING = frozenset(("have", "got", "has", "get"))
+_WE = frozenset(("we", "we've", "you", "any", "anything", "there"))
+_CHARGED = re.compile(r" (?:is|are|does|do we (?:ask|charge|want)|for)\b(?! .*worth)")
 _NEAR_WORDS = 4
+TELLING = 0.4
+UNTOLD = 0.08
 
 
 @dataclass(frozen=True)
@@ -52,12 +58,12 @@ class Matcher:
             examples[tool.name].append(counted(reader.read(f"{_spaced(tool.name)}. {tool.description}")))
         self._weights = _weights([one for many in examples.values() for one in many])
         self._examples = {name: [self._weighed(one) for one in many] for name, many in examples.items()}
+        self._telling = {name: _telling(many) for name, many in examples.items()}
         self._profiles = {name: _profile(many) for name, many in self._examples.items()}
-        self._words = sorted({word for one in self._weights for word in (one,) if word.isalpha()})
 
     def rank(self, reading: Reading) -> list[Match]:
         """Every tool, best first. The order is total: a tie is broken by name."""
-        features = self._weighed(self._corrected(counted(reading)))
+        features = self._weighed(counted(reading))
         matches = [self._match(tool, reading, features) for tool in self.tools]
         return sorted(matches, key=lambda match: (-match.score, match.spec.name))
 
@@ -67,10 +73,12 @@ class Matcher:
         profile = self._profiles[tool.name]
         likeness = 0.5 * best + 0.15 * second + 0.35 * cosine(features, profile)
         filled = fill(tool, reading)
+        telling = self._telling[tool.name]
+        untold = UNTOLD if telling and not telling & features.keys() else 0.0
         shared = sum(
             1 for f, w in features.items() if f in profile and w > 0.5 and not f.startswith("<")
         )
-        return Match(tool, filled, likeness + fit(reading, filled), likeness, shared)
+        return Match(tool, filled, likeness + fit(reading, filled) - untold, likeness, shared)
 
     def _weighed(self, counts: Counter[str]) -> dict[str, float]:
         most = max(self._weights.values(), default=1.0)
@@ -78,21 +86,6 @@ class Matcher:
             word: (1 + math.log(count)) * self._weights.get(word, most) * _loudness(word)
             for word, count in counts.items()
         }
-
-    def _corrected(self, counts: Counter[str]) -> Counter[str]:
-        """Words that no example holds, as the nearest word that one does hold."""
-        corrected: Counter[str] = Counter()
-        for word, count in counts.items():
-            corrected[self._nearest(word)] += count
-        return corrected
-
-    def _nearest(self, word: str) -> str:
-        if word in self._weights or len(word) < _NEAR_WORDS + 1 or not word.isalpha():
-            return word
-        most = 1 if len(word) < 8 else 2
-        near = [(distance(word, known, most=most), known) for known in self._words]
-        near = [one for one in near if one[0] <= most and len(one[1]) >= _NEAR_WORDS]
-        return min(near)[1] if near else word
 
 
 def counted(reading: Reading) -> Counter[str]:
@@ -129,9 +122,14 @@ def _plain_words(reading: Reading) -> Iterable[tuple[int, str]]:
             continue
         if not reading.claims.is_free(word.start, word.end) or _is_named(reading, word):
             continue
+        if word.plain == "much" and _CHARGED.match(reading.low[word.end :]):
+            yield word.start, "price"
+            continue
         family = concept(word.plain)
-        if family == "sell" and at - denied <= _NEAR_WORDS:
+        if family in ("sell", "move") and at - denied <= _NEAR_WORDS:
             family = "unsold"
+        elif word.plain in _HAVING and _WE & {w.plain for w in reading.words[max(at - 2, 0) : at + 3]}:
+            family = "hold"
         elif word.plain in _QUIET:
             continue
         yield word.start, family
@@ -151,6 +149,7 @@ def fit(reading: Reading, filled: Filled) -> float:
         is_used = f"{mention.kind}:{mention.start}" in filled.used
         score += 0.03 if is_used else -cost
     score += _fit_of_names(reading, filled)
+    score += 0.06 * ("words" in filled.used) + 0.02 * ("choice" in filled.used)
     loose = [word for word in reading.rest if f"rest:{word.start}" not in filled.used]
     return score - 0.03 * min(len(loose), 3)
 
@@ -158,10 +157,10 @@ def fit(reading: Reading, filled: Filled) -> float:
 def _fit_of_names(reading: Reading, filled: Filled) -> float:
     starts = {name.start for name in reading.names if name.rank > FUZZY}
     used = {start for start in starts if f"name:{start}" in filled.used}
-    return 0.03 * len(used) - 0.08 * len(starts - used)
+    return 0.03 * len(used) - 0.12 * len(starts - used)
 
 
-_COSTS = {"id": 0.3, "money": 0.25, "span": 0.12, "quoted": 0.12, "name": 0.1, "limit": 0.03}
+_COSTS = {"id": 0.5, "money": 0.25, "span": 0.12, "quoted": 0.12, "name": 0.1, "limit": 0.03}
 
 
 def cosine(left: Features, right: Features) -> float:
@@ -186,6 +185,8 @@ def _loudness(word: str) -> float:
         return 0.4
     if word in _FAINT:
         return 0.25
+    if word in ("hold", "item"):
+        return 0.5
     return 0.7 if word.startswith("<") else 1.0
 
 
@@ -196,6 +197,13 @@ def _profile(bags: Sequence[Features]) -> Features:
         for word, weight in bag.items():
             total[word] = total.get(word, 0.0) + weight / size
     return {word: math.sqrt(weight) for word, weight in total.items()}
+
+
+def _telling(bags: Sequence[Counter[str]]) -> frozenset[str]:
+    """Words without which a question is hardly for this tool: most of its examples hold one."""
+    seen = Counter(word for bag in bags for word in bag if " " not in word and word[0] != "<")
+    enough = TELLING * len(bags)
+    return frozenset(word for word, n in seen.items() if n >= enough and word not in _FAINT)
 
 
 def _spaced(name: str) -> str:

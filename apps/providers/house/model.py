@@ -39,7 +39,9 @@ from apps.providers.types import (
 PROVIDER = "house"
 MODEL = "house model (no key)"
 LIKE_ENOUGH = 0.2
-FIT_ENOUGH = 0.12
+FIT_ENOUGH = 0.08
+UNEXPLAINED = 0.08
+STRONG = frozenset(("id", "money", "name", "quoted", "words", "number"))
 WORDS_PER_DELTA = 6
 
 Load = Callable[[str, int], Vocabulary]
@@ -174,12 +176,18 @@ def pieces(text: str) -> Iterable[str]:
 
 def _is_sure(match: Match, reading: Reading) -> bool:
     """Whether the tool is meant: like its examples, and more than by small words."""
-    if not match.shared and not match.filled.used:
+    used = match.filled.used
+    strong = any(key.split(":")[0] in STRONG for key in used)
+    loose = [word for word in reading.rest if f"rest:{word.start}" not in used]
+    plain = [word for word in reading.rest if not word.is_capital and word not in loose]
+    enough = LIKE_ENOUGH + UNEXPLAINED * (len(loose) + len(plain) / 2)
+    if (strong or match.shared) and match.likeness >= enough and match.score >= FIT_ENOUGH:
+        return True
+    if loose or (plain and not strong):
         return False
-    anchored = match.shared or any(
-        key.split(":")[0] in ("id", "money", "name", "quoted") for key in match.filled.used
+    return (strong and match.score >= 0) or (
+        bool(match.shared and used) and match.score >= FIT_ENOUGH
     )
-    return bool(anchored) and match.likeness >= LIKE_ENOUGH and match.score >= FIT_ENOUGH
 
 
 def _tool_call(request: ChatRequest, spec: ToolSpec, arguments: Any) -> ToolCall:

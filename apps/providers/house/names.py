@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.core.vocabulary import Vocabulary
 from apps.providers.house.lexicon import COMMON, is_common
 from apps.providers.house.numbers import WORDS, value_of
+from apps.providers.house.spelling import is_slip
 from apps.providers.house.words import distance, fold
 
 EXACT, SYNONYM, PART, FUZZY = 4, 3, 2, 1
@@ -20,6 +21,8 @@ _CUE = re.compile(
     r"^\W*(?:or|and) (?:better|above|up|higher|nicer|upwards)|^\W*(?:condition|grade|graded)|^\+|"
     r"^\W*minimum"
 )
+_NAMED = re.compile(r"(?:[A-Z]\w*|by|called) $")
+_CAPITAL = re.compile(r" [A-Z][a-z]")
 _CUE_BEFORE = re.compile(r"(?:at least|minimum|min|condition|graded?|grade of|from)\W*$")
 
 
@@ -89,7 +92,7 @@ class NameIndex:
         """Names that the words at that place may be a typo of."""
         key = key_of(text[start:end])
         found = []
-        if len(key) < 5 or any(c.isdigit() for c in key):
+        if len(key) < 3 or any(c.isdigit() for c in key):
             return found
         for vocabulary, keys in self._keys.items():
             near = _nearest(key, keys)
@@ -108,10 +111,10 @@ def _nearest(key: str, keys: Mapping[str, tuple[str, int]]) -> str | None:
     most = 1 if len(key) < 8 else 2
     best = (most + 1, "")
     for known, (name, _rank) in keys.items():
-        if len(known) < 5:
+        if len(known) < 4 or known[0] != key[0] or (len(key) < 5 and not is_slip(key, known)):
             continue
         edits = distance(key, known, most=most)
-        if edits < best[0] and known[0] == key[0]:
+        if edits < best[0]:
             best = (edits, name)
     return best[1] or None
 
@@ -121,6 +124,8 @@ def _keys(content: Vocabulary) -> dict[str, tuple[str, int]]:
     for name in content.names:
         for spelling, rank in _spellings(name):
             keys.setdefault(spelling, (name, rank))
+    for word, name in _telling_words(content.names):
+        keys.setdefault(word, (name, PART))
     for name in content.names:
         keys[key_of(name)] = (name, EXACT)
     for spelling, name in content.synonyms.items():
@@ -149,6 +154,18 @@ def _spellings(name: str) -> Iterator[tuple[str, int]]:
             yield key_of(part), PART
 
 
+def _telling_words(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Words that stand in one name alone: "indie" for Indie Rock."""
+    holders: dict[str, list[str]] = {}
+    for name in names:
+        parts = [token.key for token in tokens(name)]
+        for part in parts if len(parts) > 1 and "(" not in name else ():
+            holders.setdefault(part, []).append(name)
+    for part, found in holders.items():
+        if len(found) == 1 and len(part) >= 5 and not is_common(part):
+            yield part, found[0]
+
+
 def _find(
     vocabulary: str, keys: Mapping[str, tuple[str, int]], words: list[Token], text: str
 ) -> Iterator[Name]:
@@ -157,16 +174,18 @@ def _find(
         for size in range(min(LONGEST, len(words) - at), 0, -1):
             window = words[at : at + size]
             known = keys.get("".join(word.key for word in window))
-            if known and _is_meant(text, window):
+            if known and _is_meant(text, window, known[1]):
                 yield Name(vocabulary, known[0], window[0].start, window[-1].end, known[1])
                 at += size - 1
                 break
         at += 1
 
 
-def _is_meant(text: str, window: list[Token]) -> bool:
+def _is_meant(text: str, window: list[Token], rank: int) -> bool:
     """A letter, a bare number or an everyday word is a name only beside a cue."""
     start, end = window[0].start, window[-1].end
+    if rank == PART and text[start].isupper() and start > 0 and "-" not in text[start:end]:
+        return not _NAMED.search(text[:start]) and not _CAPITAL.match(text[end:])
     written = fold(text[start:end])
     if window[0].key == "n" or window[-1].key == "n":
         return False

@@ -109,18 +109,23 @@ def _continues(text: str, run: Sequence[Word], word: Word, claims: Claims) -> bo
 def _trimmed(text: str, run: Sequence[Word], reader: Reader) -> list[Word]:
     """The run without everyday words at its ends; empty when vocabularies explain it all."""
     kept = list(run)
-    while kept and (reader.is_plain(kept[0].plain) or kept[0].plain in _JOINERS):
+    while kept and not _is_named(kept[0], reader) and (reader.is_plain(kept[0].plain) or kept[0].plain in _JOINERS):
         if kept[0].plain == "the" and kept[0].is_capital and kept[0].start > 0 and len(kept) > 1:
             break
         kept.pop(0)
     while kept and (
-        (reader.is_plain(kept[-1].plain) or kept[-1].plain in _JOINERS)
+        (not _is_named(kept[-1], reader) and (reader.is_plain(kept[-1].plain) or kept[-1].plain in _JOINERS))
         or (_is_format(text, kept[-1], reader) and not kept[-1].text.istitle())
     ):
         kept.pop()
     if sum(word.is_capital for word in kept) < 2:
         return []
     return [] if _explained(text, kept, reader) else kept
+
+
+def _is_named(word: Word, reader: Reader) -> bool:
+    """Whether a capital inside a sentence marks a name, however everyday the word is."""
+    return word.is_capital and word.start > 0 and len(word.text) > 1 and not reader.is_titled
 
 
 def _explained(text: str, run: Sequence[Word], reader: Reader) -> bool:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 
 from apps.providers.house.lexicon import NEGATIONS, concept, is_common
 from apps.providers.house.mentions import Claims, Mention
-from apps.providers.house.names import FUZZY, Name, NameIndex
+from apps.providers.house.names import PART, SYNONYM, Name, NameIndex
 from apps.providers.house.numbers import limits, prices
 from apps.providers.house.phrases import name_phrases
 from apps.providers.house.spans import spans
-from apps.providers.house.words import Word, cut, lower
+from apps.providers.house.spelling import Spelling
+from apps.providers.house.words import Word, cut, fold, lower
 
 _QUOTED = (
     re.compile(r"(?<![\w\"])\"(?P<text>[^\"\n]{2,120}?)\"(?!\w)"),
     re.compile(r"(?<![\w'])'(?P<text>[^'\n]{2,120}?(?:'\w[^'\n]*?)?)'(?!\w)"),
 )
+_ASKS = re.compile(r"\b(?:which|what|what's|the|by|its|of|per)\s+$")
+_THE = re.compile(r"\b(?:the|this|whole)\s+$")
+_GOODS = re.compile(r"\s*(?:$|[?.!]|(?:music|records?|lps?|cds?|vinyl|tapes?|stock|section|stuff|wants?)\b)")
+_SAYS = re.compile(r"\s+(?:is|was|does|did|of|are|and year)\b|,")
 _BARE_NUMBER = re.compile(r"(?<![\w.,$€£¥#-])\d{1,18}(?![\w\"'-]|[.,]\d|\s?(?:inch|%))")
 
 
@@ -33,7 +38,7 @@ class Reading:
     names: tuple[Name, ...]
     today: date
     numbers: tuple[Mention, ...]
-    rest: tuple[Word, ...] = field(default=())
+    rest: tuple[Word, ...] = ()
 
     @property
     def concepts(self) -> frozenset[str]:
@@ -57,10 +62,14 @@ class Reader:
         self.kinds = sorted(kinds)
         self.known = frozenset(known)
         self.today = today
+        self.is_titled = False
+        self.spelling = Spelling(self.known, self.is_plain)
 
     def read(self, text: str) -> Reading:
+        text = self._spelt(text)
         low = lower(text)
         words = tuple(cut(text))
+        self.is_titled = _is_titled(words)
         claims = Claims()
         for mention in (*self._quoted(low, text), *self._ids(low)):
             claims.add(mention)
@@ -72,6 +81,18 @@ class Reader:
         numbers = tuple(self._numbers(low, claims, names))
         rest = tuple(self._rest(words, claims, names))
         return Reading(text, low, words, claims, names, self.today, numbers, rest)
+
+    def _spelt(self, text: str) -> str:
+        """The text with slips put right; quoted words and names of vocabularies stay."""
+        quoted = [match.span() for pattern in _QUOTED for match in pattern.finditer(lower(text))]
+        said = [(name.start, name.end) for name in self.index.find(text)] + quoted
+        for word in reversed(cut(text)):
+            if any(start < word.end and word.start < end for start, end in said):
+                continue
+            fixed = self.spelling.corrected(word)
+            if fixed and not self.index.guess(text, word.start, word.end):
+                text = text[: word.start] + fixed + text[word.end :]
+        return text
 
     def _quoted(self, low: str, text: str) -> Iterator[Mention]:
         for pattern in _QUOTED:
@@ -86,11 +107,23 @@ class Reader:
             for pattern in _id_patterns(kind):
                 for match in pattern.finditer(low):
                     yield Mention(f"id:{kind}", match.start(), match.end(), int(match["id"]))
+        for match in _BARE_NUMBER.finditer(low):
+            if self.kinds and len(match.group()) >= 5:
+                yield Mention(f"id:{self.kinds[0]}", match.start(), match.end(), int(match.group()))
 
     def _names(self, text: str, claims: Claims) -> Iterator[Name]:
         for name in self.index.find(text):
-            if claims.is_free(name.start, name.end):
+            if claims.is_free(name.start, name.end) and self._is_meant(name, text):
                 yield name
+
+    def _is_meant(self, name: Name, text: str) -> bool:
+        """A part of a name that is also a word of the tools ("country") needs its place."""
+        said = text[name.start : name.end]
+        if name.rank <= SYNONYM and " " not in said and _THE.search(text[: name.start].lower()):
+            return bool(_GOODS.match(text[name.end :].lower()))
+        if name.rank != PART or fold(said) not in self.known:
+            return True
+        return not (_ASKS.search(text[: name.start].lower()) or _SAYS.match(text[name.end :].lower()))
 
     def _claim_amounts(self, low: str, claims: Claims, names: tuple[Name, ...]) -> None:
         taken = [(name.start, name.end) for name in names]
@@ -104,8 +137,8 @@ class Reader:
     ) -> Iterator[Name]:
         free = [w for w in words if self._is_free(w, claims, names) and not self._is_plain(w)]
         taken: set[int] = set()
-        for first, second in zip(free, free[1:], strict=False):
-            if second.start - first.end == 1:
+        for first, second in zip(words, words[1:], strict=False):
+            if second.start - first.end == 1 and (first in free or second in free):
                 found = self.index.guess(text, first.start, second.end)
                 taken.update((first.start, second.start) if found else ())
                 yield from found
@@ -158,6 +191,7 @@ def _id_patterns(kind: str) -> tuple[re.Pattern[str], ...]:
     )
 
 
-def certain(names: Collection[Name]) -> list[Name]:
-    """Names that were said, not guessed from a typo."""
-    return [name for name in names if name.rank > FUZZY]
+def _is_titled(words: tuple[Word, ...]) -> bool:
+    """Whether nearly every word has a capital, so that a capital tells nothing."""
+    letters = [word for word in words if word.text[0].isalpha()]
+    return len(letters) > 3 and sum(word.is_capital for word in letters) >= 0.7 * len(letters)
