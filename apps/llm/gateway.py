@@ -9,7 +9,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -40,7 +40,7 @@ from apps.usage.models import Reservation, UsageEvent
 from . import rows
 from .deltas import Coalescer, OnDelta
 
-__all__ = ["OnDelta", "close_connections", "current_profile", "stream"]
+__all__ = ["OnDelta", "close_connections", "current_profile", "stream", "warm_up"]
 
 log = logging.getLogger("gatehouse.llm")
 _NOTHING = Usage(0, 0)
@@ -82,6 +82,17 @@ async def stream(
     reservation = await _reserve(guild, call, profile)
     ledger = _Ledger(guild, call, profile, reservation, clock.now())
     return await _charged_call(client, request, meter, ledger, on_delta)
+
+
+def warm_up() -> None:
+    """Load what the first call would load, for a worker that has time now; never fails."""
+    profile = current_profile()
+    if not profile.is_house and profile.model:
+        with suppress(ProviderError):
+            client_for(profile)
+            prices.worst_case(
+                profile.provider, profile.model, input_tokens=1, output_tokens=1, at=clock.now()
+            )
 
 
 async def close_connections() -> None:

@@ -82,6 +82,9 @@ class UsageEvent(models.Model):
             models.Index(
                 fields=["run_id"], name="usage_event_run", condition=Q(run_id__isnull=False)
             ),
+            models.Index(
+                fields=["step_id"], name="usage_event_step", condition=Q(step_id__isnull=False)
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(cost__gte=0), name="usage_event_cost_not_negative"),

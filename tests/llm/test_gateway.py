@@ -381,6 +381,15 @@ def test_house_model_answers_without_a_key_and_costs_nothing(
     assert not Reservation.objects.exists()
 
 
+def test_warming_up_asks_nothing_and_never_fails(scripted: ModelServer, settings: Settings) -> None:
+    gateway.warm_up()
+    settings.LLM_BASE_URL = "rubbish"
+    gateway.warm_up()
+    settings.LLM_API_KEY = ""
+    gateway.warm_up()
+    assert scripted.requests == []
+
+
 def test_web_process_imports_no_provider_sdk() -> None:
     code = (
         "import django, sys; django.setup(); import apps.llm.gateway, apps.llm.calls;"

@@ -137,6 +137,13 @@ def test_silent_provider_times_out(model_server: ModelServer, at: Any) -> None:
     model_server.wait_until_closed(model_server.requests[0], timeout=2)
 
 
+def test_slow_provider_that_keeps_the_line_alive_is_waited_for(model_server: ModelServer) -> None:
+    silence = {"seconds": 1.5, "at": 1}
+    reply = {"text": "one two", "silence": silence, "keep_alive_ms": 50, "comments": True}
+    model_server.reset([{"reply": reply}])
+    assert answer(model_server, idle=0.7).text == "one two"
+
+
 def test_passing_failures_are_tried_again_before_the_first_delta(
     model_server: ModelServer,
 ) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from apps.providers import registry
+from apps.providers.apps import check_timeout
 from apps.providers.errors import ProviderError
 from apps.providers.types import Profile
 
@@ -47,3 +49,10 @@ def test_impossible_base_url_is_told_without_showing_it(settings: Settings, base
     assert "LLM_BASE_URL" in caught.value.message
     assert "pass" not in caught.value.message
     assert not caught.value.retryable
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "soon", None])
+def test_waiting_time_that_is_none_stops_the_start(settings: Settings, seconds: object) -> None:
+    settings.LLM_TIMEOUT = seconds
+    with pytest.raises(ImproperlyConfigured, match="LLM_TIMEOUT"):
+        check_timeout()
