@@ -70,12 +70,10 @@ class StockFilter(forms.Form):
     sort = forms.CharField(required=False, max_length=20)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, auto_id=False, **kwargs)
         self._keep_written("not_sold_days", AGES)
         self._keep_written("format", FORMATS)
         self._keep_written("grade_min", GRADES)
-        for field in self.fields.values():
-            field.widget.attrs["id"] = ""
 
     def _keep_written(self, name: str, choices: list[tuple[str, str]]) -> None:
         """A value that came by a link stays chosen even when the list does not offer it."""
