@@ -36,6 +36,9 @@ from apps.shop.arguments import (
         'how many copies of "Night Ferry" are in stock?',
         "what do we charge for Harbour Lights on LP?",
         "rock records",
+        "search our stock for Silver Heron",
+        "look for Kestrel Vane in stock",
+        "have we got the Night Ferry album on CD?",
         "anything that has been sitting for over a year",
     ],
 )
@@ -50,6 +53,10 @@ def stock_search(ctx: ToolContext, args: StockSearch) -> Table:
     examples=[
         "tell me about release 249504",
         "look up release 12345",
+        "what is release 12345?",
+        "pull up release 801",
+        "genre and style of release 33",
+        "what is catno HRN-014?",
         "which pressing is catalogue number HRN-014?",
         'what label was "Paper Lanterns" released on?',
         "what year did that album come out?",
@@ -89,6 +96,8 @@ def stock_for_release(ctx: ToolContext, args: StockForRelease) -> Table:
     capability="shop.read",
     examples=[
         "this week's sales",
+        "what was bought yesterday?",
+        "how is business this month?",
         "how much did we sell last month?",
         "revenue by genre this year",
         "sales per day from 1 March to 15 March",

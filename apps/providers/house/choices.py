@@ -25,7 +25,7 @@ _ORDERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 _DATED = frozenset(("date", "listed", "added", "created", "updated", "time", "when", "arrived"))
 _FILLERS = (
     "the|all|any|those|these|that|which|ones|are|is|were|was|already|copies|items|records|also|"
-    "been|have|has|of|its|their|our|even|them"
+    "they|they're|it's|it|if|been|have|has|of|its|their|our|even|them"
 )
 _ADVERBS = {"day": "daily", "hour": "hourly", "year": "yearly", "quarter": "quarterly"}
 

@@ -76,7 +76,8 @@ def fill(spec: ToolSpec, reading: Reading) -> Filled:
     fields = fields_of(spec)
     filler = _Filler(fields, reading)
     arguments: dict[str, Any] = {}
-    for field in fields:
+    # Text is what nothing else took, so it is filled last.
+    for field in sorted(fields, key=lambda one: one.fills == "text"):
         value = filler.value(field)
         if value is not None:
             arguments[field.name] = value

@@ -62,6 +62,7 @@ COMMON = frozenset(
     artist artists label labels title titles song songs plate plates platter platters wax name names
     much away ready happy handy around's nearby lying spare still anymore yet overview report summary
     summarise summarize stand stands standing gave taking state current situation available
+    different various separate distinct single singles hope hoping hoped report
     we'll i'll they're you're who's where's how's how're when's it'll ain't nobody's anyone's
     somebody's anybody's someone's everyone's here's what're what've
     """.split()
@@ -73,7 +74,7 @@ _FAMILIES = {
     "move": "move moves moved moving shift shifts shifted shifting budge budged bought buy buys",
     "sell": "sell sells sold sale sales selling seller sellers bestseller bestsellers salesfigures",
     "income": "revenue turnover takings income earnings earn earned earns take took taken make made "
-    "gross grossed proceeds business trade money cash till receipts takes makes came",
+    "gross grossed proceeds business trade money cash till receipts takes makes",
     "want": "want wants wanted wanting wish wishes wishlist wishlists wantlist wantlists waiting wait "
     "waits await request requests requested seeking seek seeks hunting hunt chasing chase demand "
     "demanded desire desires craving interested looking asked",

@@ -32,8 +32,7 @@ _HAVING = frozenset(("have", "got", "has", "get"))
 _WE = frozenset(("we", "we've", "you", "any", "anything", "there"))
 _CHARGED = re.compile(r" (?:is|are|does|do we (?:ask|charge|want)|for)\b(?! .*worth)")
 _NEAR_WORDS = 4
-TELLING = 0.4
-UNTOLD = 0.08
+UNTOLD = 0.12
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Matcher:
             examples[tool.name].append(counted(reader.read(f"{_spaced(tool.name)}. {tool.description}")))
         self._weights = _weights([one for many in examples.values() for one in many])
         self._examples = {name: [self._weighed(one) for one in many] for name, many in examples.items()}
-        self._telling = {name: _telling(many) for name, many in examples.items()}
+        self._telling = {name: Telling(name, examples) for name in examples}
         self._profiles = {name: _profile(many) for name, many in self._examples.items()}
 
     def rank(self, reading: Reading) -> list[Match]:
@@ -73,8 +72,7 @@ class Matcher:
         profile = self._profiles[tool.name]
         likeness = 0.5 * best + 0.15 * second + 0.35 * cosine(features, profile)
         filled = fill(tool, reading)
-        telling = self._telling[tool.name]
-        untold = UNTOLD if telling and not telling & features.keys() else 0.0
+        untold = self._telling[tool.name].lack(features)
         shared = sum(
             1 for f, w in features.items() if f in profile and w > 0.5 and not f.startswith("<")
         )
@@ -199,11 +197,32 @@ def _profile(bags: Sequence[Features]) -> Features:
     return {word: math.sqrt(weight) for word, weight in total.items()}
 
 
-def _telling(bags: Sequence[Counter[str]]) -> frozenset[str]:
-    """Words without which a question is hardly for this tool: most of its examples hold one."""
-    seen = Counter(word for bag in bags for word in bag if " " not in word and word[0] != "<")
-    enough = TELLING * len(bags)
-    return frozenset(word for word, n in seen.items() if n >= enough and word not in _FAINT)
+class Telling:
+    """Words that are this tool's more than any other's, and how many of its examples hold one.
+
+    A question without any of them is hardly for a tool whose every example has one.
+    """
+
+    def __init__(self, name: str, examples: Mapping[str, Sequence[Counter[str]]]) -> None:
+        own = _holding(examples[name])
+        everywhere = sum((_holding(bags) for bags in examples.values()), Counter[str]())
+        self.words = frozenset(
+            word for word, n in own.items() if n >= 2 and n >= 0.5 * everywhere[word]
+        )
+        told = sum(bool(self.words & bag.keys()) for bag in examples[name])
+        self.share = told / len(examples[name])
+
+    def lack(self, features: Features) -> float:
+        return 0.0 if self.words & features.keys() else UNTOLD * self.share
+
+
+def _holding(bags: Sequence[Counter[str]]) -> Counter[str]:
+    return Counter(
+        word
+        for bag in bags
+        for word in bag
+        if " " not in word and word not in _FAINT and not word.startswith("<")
+    )
 
 
 def _spaced(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date
 from decimal import Decimal
@@ -64,6 +64,7 @@ class HouseModel:
 
     def __init__(self, load: Load = vocabulary.load) -> None:
         self._load = load
+        self._prepared: tuple[Any, Matcher] | None = None
 
     async def stream(
         self, request: ChatRequest
@@ -103,8 +104,8 @@ class HouseModel:
         return Reply(words) if words else self._call(request, said)
 
     def _call(self, request: ChatRequest, said: Transcript) -> Reply:
-        reader = self._reader(request)
-        matcher = Matcher(request.tools, reader)
+        matcher = self._matcher(request)
+        reader = matcher.reader
         reading = reader.read(said.question)
         ranked = matcher.rank(reading)
         followed = following.follow(request.tools, said, reading, ranked, reader)
@@ -123,20 +124,15 @@ class HouseModel:
         call = runnable[0]
         return Reply(calls=(_tool_call(request, call.spec, call.filled.arguments),))
 
-    def _reader(self, request: ChatRequest) -> Reader:
-        names = {
-            str(hint["vocabulary"])
-            for tool in request.tools
-            for hint in tool.fills.values()
-            if hint.get("vocabulary")
-        }
-        vocabularies = {name: self._load(name, request.guild_id) for name in sorted(names)}
-        return Reader(
-            index=NameIndex(vocabularies),
-            kinds=_kinds(request.tools),
-            known=_known_words(request.tools),
-            today=today(request),
-        )
+    def _matcher(self, request: ChatRequest) -> Matcher:
+        """Example questions are read once for the same tools, names and day."""
+        names = _vocabulary_names(request.tools)
+        vocabularies = {name: self._load(name, request.guild_id) for name in names}
+        key = (request.tools, vocabularies, today(request))
+        if self._prepared is None or self._prepared[0] != key:
+            reader = _reader(request.tools, vocabularies, today(request))
+            self._prepared = (key, Matcher(request.tools, reader))
+        return self._prepared[1]
 
     def _readings(self, request: ChatRequest, said: Transcript) -> list[str]:
         """How names of vocabularies were read, where the question spells them differently."""
@@ -148,7 +144,7 @@ class HouseModel:
             if outcome.call is not None
             for value in following.arguments_of(outcome.call).values()
         }
-        reading = self._reader(request).read(said.question)
+        reading = self._matcher(request).reader.read(said.question)
         found = []
         for name in reading.names:
             written = reading.text[name.start : name.end]
@@ -172,6 +168,18 @@ def pieces(text: str) -> Iterable[str]:
     words = re.findall(r"\S+\s*|\s+", text)
     for start in range(0, len(words), WORDS_PER_DELTA):
         yield "".join(words[start : start + WORDS_PER_DELTA])
+
+
+def _vocabulary_names(tools: Sequence[ToolSpec]) -> list[str]:
+    hints = [hint for tool in tools for hint in tool.fills.values()]
+    return sorted({str(hint["vocabulary"]) for hint in hints if hint.get("vocabulary")})
+
+
+def _reader(
+    tools: Sequence[ToolSpec], vocabularies: Mapping[str, Vocabulary], day: date
+) -> Reader:
+    index = NameIndex(vocabularies)
+    return Reader(index=index, kinds=_kinds(tools), known=_known_words(tools), today=day)
 
 
 def _is_sure(match: Match, reading: Reading) -> bool:

@@ -110,10 +110,12 @@ class NameIndex:
 def _nearest(key: str, keys: Mapping[str, tuple[str, int]]) -> str | None:
     most = 1 if len(key) < 8 else 2
     best = (most + 1, "")
-    for known, (name, _rank) in keys.items():
+    for known, (name, rank) in keys.items():
         if len(known) < 4 or known[0] != key[0] or (len(key) < 5 and not is_slip(key, known)):
             continue
-        edits = distance(key, known, most=most)
+        if rank == PART and len(key) < 6:
+            continue
+        edits = 1 if is_slip(key, known) else distance(key, known, most=most)
         if edits < best[0]:
             best = (edits, name)
     return best[1] or None

@@ -37,6 +37,12 @@ def name_phrases(
     yield from _capital_runs(text, words, claims, reader)
 
 
+def _is_titled(words: Sequence[Word]) -> bool:
+    """Whether nearly every word has a capital, so that a capital tells nothing."""
+    letters = [word for word in words if word.text[0].isalpha()]
+    return len(letters) > 3 and sum(word.is_capital for word in letters) >= 0.7 * len(letters)
+
+
 def _introduced(
     text: str, words: Sequence[Word], claims: Claims, reader: Reader
 ) -> Iterator[Mention]:
@@ -83,12 +89,13 @@ def _is_format(text: str, word: Word, reader: Reader) -> bool:
 def _capital_runs(
     text: str, words: Sequence[Word], claims: Claims, reader: Reader
 ) -> Iterator[Mention]:
+    titled = _is_titled(words)
     run: list[Word] = []
     for word in [*words, None]:
         if word is not None and _continues(text, run, word, claims):
             run.append(word)
             continue
-        name = _trimmed(text, run, reader)
+        name = _trimmed(text, run, reader, titled=titled)
         if name:
             yield _mention(text, name)
         run = [word] if word is not None and _may_open(word, claims) else []
@@ -106,15 +113,17 @@ def _continues(text: str, run: Sequence[Word], word: Word, claims: Claims) -> bo
     return _may_open(word, claims) or word.plain in _JOINERS
 
 
-def _trimmed(text: str, run: Sequence[Word], reader: Reader) -> list[Word]:
+def _trimmed(
+    text: str, run: Sequence[Word], reader: Reader, *, titled: bool
+) -> list[Word]:
     """The run without everyday words at its ends; empty when vocabularies explain it all."""
     kept = list(run)
-    while kept and not _is_named(kept[0], reader) and (reader.is_plain(kept[0].plain) or kept[0].plain in _JOINERS):
+    while kept and not _is_named(kept[0], titled=titled) and (reader.is_plain(kept[0].plain) or kept[0].plain in _JOINERS):
         if kept[0].plain == "the" and kept[0].is_capital and kept[0].start > 0 and len(kept) > 1:
             break
         kept.pop(0)
     while kept and (
-        (not _is_named(kept[-1], reader) and (reader.is_plain(kept[-1].plain) or kept[-1].plain in _JOINERS))
+        (not _is_named(kept[-1], titled=titled) and (reader.is_plain(kept[-1].plain) or kept[-1].plain in _JOINERS))
         or (_is_format(text, kept[-1], reader) and not kept[-1].text.istitle())
     ):
         kept.pop()
@@ -123,9 +132,9 @@ def _trimmed(text: str, run: Sequence[Word], reader: Reader) -> list[Word]:
     return [] if _explained(text, kept, reader) else kept
 
 
-def _is_named(word: Word, reader: Reader) -> bool:
+def _is_named(word: Word, *, titled: bool) -> bool:
     """Whether a capital inside a sentence marks a name, however everyday the word is."""
-    return word.is_capital and word.start > 0 and len(word.text) > 1 and not reader.is_titled
+    return word.is_capital and word.start > 0 and len(word.text) > 1 and not titled
 
 
 def _explained(text: str, run: Sequence[Word], reader: Reader) -> bool:

@@ -62,14 +62,12 @@ class Reader:
         self.kinds = sorted(kinds)
         self.known = frozenset(known)
         self.today = today
-        self.is_titled = False
         self.spelling = Spelling(self.known, self.is_plain)
 
     def read(self, text: str) -> Reading:
         text = self._spelt(text)
         low = lower(text)
         words = tuple(cut(text))
-        self.is_titled = _is_titled(words)
         claims = Claims()
         for mention in (*self._quoted(low, text), *self._ids(low)):
             claims.add(mention)
@@ -137,11 +135,13 @@ class Reader:
     ) -> Iterator[Name]:
         free = [w for w in words if self._is_free(w, claims, names) and not self._is_plain(w)]
         taken: set[int] = set()
-        for first, second in zip(words, words[1:], strict=False):
-            if second.start - first.end == 1 and (first in free or second in free):
-                found = self.index.guess(text, first.start, second.end)
-                taken.update((first.start, second.start) if found else ())
-                yield from found
+        for size in (3, 2):
+            for at in range(len(words) - size + 1):
+                run = words[at : at + size]
+                if run[0] in free or (run[-1] in free and size == 2):
+                    found = self.index.guess(text, run[0].start, run[-1].end)
+                    taken.update(word.start for word in run if found)
+                    yield from found
         for word in free:
             if word.start not in taken:
                 yield from self.index.guess(text, word.start, word.end)
@@ -189,9 +189,3 @@ def _id_patterns(kind: str) -> tuple[re.Pattern[str], ...]:
         re.compile(r"\bid\s*:?\s*(?P<id>\d{1,18})\b"),
         re.compile(r"(?<!catalogue )(?<!catalog )(?<!cat )\bnumber (?P<id>\d{3,18})\b"),
     )
-
-
-def _is_titled(words: tuple[Word, ...]) -> bool:
-    """Whether nearly every word has a capital, so that a capital tells nothing."""
-    letters = [word for word in words if word.text[0].isalpha()]
-    return len(letters) > 3 and sum(word.is_capital for word in letters) >= 0.7 * len(letters)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from apps.providers.house.words import Word, distance
 
-SHORTEST = 4
+SHORTEST = 3
 LONG = 7
 _ALWAYS = frozenset(
     """
@@ -17,7 +17,7 @@ _ALWAYS = frozenset(
     sales price priced prices records record stock items sold unsold least most than more less last
     this since first newest oldest longest better near mint genre format orders refunds refunded
     barcode missing wants waiting open filled dropped daily weekly monthly limit what which where
-    when many much have hasn't haven't show list cheap without tell
+    when many much how the and for are our not have hasn't haven't show list cheap without tell
     """.split()
 )  # fmt: skip
 
@@ -47,12 +47,16 @@ def is_slip(word: str, known: str) -> bool:
     """Two letters swapped, one left out or doubled; in a long word any one letter."""
     if abs(len(word) - len(known)) > 1 or word == known:
         return False
-    if known[:-1] == word and len(word) <= SHORTEST:
+    if known[:-1] == word and len(word) <= SHORTEST + 1:
         return False
     swapped = sorted(word) == sorted(known)
+    if swapped and len(word) >= LONG - 2:
+        return word[0] == known[0]
     doubled = len(word) == len(known) + 1 and any(
         word[:at] + word[at + 1 :] == known and word[at] == word[at - 1]
         for at in range(1, len(word))
     )
+    if len(word) == SHORTEST and not swapped:
+        return False
     sure = swapped or doubled or len(word) < len(known) or len(word) >= LONG
     return sure and distance(word, known, most=1) == 1
