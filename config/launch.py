@@ -18,7 +18,8 @@ UNPREPARED = {"setup", "create_roles", "help", "check", "makemigrations", "--hel
 def manage(arguments: list[str]) -> int:
     """Run one management command; its exit code and its stdin and stdout are ours."""
     if servers.outside_environment(os.environ) is not None:
-        return subprocess.run([*MANAGE, *arguments], check=False).returncode
+        settings = servers.local_settings(var_folder(), make_key=False)
+        return run_passing_signals([*MANAGE, *arguments], settings)
     embedded = servers.Servers(var_folder())
     with embedded.held():
         if arguments and arguments[0] not in UNPREPARED:

@@ -238,6 +238,7 @@ def _run(*, demo: bool) -> None:
     outside = servers.outside_environment(os.environ)
     if outside is not None:
         with only_one(var):
+            outside |= servers.local_settings(var, make_key=True)
             run_setup(outside, demo=demo)
             _serve(var, os.environ | outside, None)
         return

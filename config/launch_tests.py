@@ -126,6 +126,8 @@ def run_checks(names: list[str], arguments: list[str], environment: dict[str, st
     """Run the named checks one after another, each whatever the others say; names what failed."""
     failed = []
     for name in names:
+        if name == "pytest" and failed:  # said before, so that pytest's own line stands last
+            say_on_stderr("Failed so far: " + "; ".join(failed) + ".")
         say_on_stderr(f"-- {name}")
         command = [sys.executable, *CHECKS[name], *(arguments if name == "pytest" else [])]
         started = time.monotonic()
@@ -144,6 +146,4 @@ def main(arguments: list[str]) -> int:
     with servers.use(var=var_folder() / "test", durable=False) as urls:
         environment = os.environ | urls | {"GATEHOUSE_CHROMIUM": chromium}
         failed = run_checks(names, arguments, environment)
-    if failed and len(names) > 1:
-        say_on_stderr("Failed: " + "; ".join(failed) + ".")
     return 1 if failed else 0

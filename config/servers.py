@@ -136,6 +136,18 @@ def secret_key(var: Path) -> str:
         return path.read_text().strip()
 
 
+def local_settings(var: Path, *, make_key: bool) -> dict[str, str]:
+    """What a run on one's own machine needs beside outside servers: a folder, DEBUG and a key.
+
+    Without `make_key` a key is only taken from an earlier run here, never made: a command on a
+    server must not sign with another key than its web process does.
+    """
+    settings = {"GATEHOUSE_VAR": str(var)}
+    if "SECRET_KEY" not in os.environ and (make_key or (var / "secret_key").exists()):
+        settings |= {"SECRET_KEY": secret_key(var), "DEBUG": os.environ.get("DEBUG", "1")}
+    return settings
+
+
 def outside_environment(environ: Mapping[str, str]) -> dict[str, str] | None:
     """The outside servers that the environment names; None when it names none.
 

@@ -15,7 +15,7 @@ import pytest
 from config.launch_place import ROOT
 from tests.config.conftest import Ground, clean_environment
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(600)]
 
 ECHO = "import os, sys; print(sys.argv[1:], os.environ['GATEHOUSE_EMBEDDED'], os.getcwd())\n"
 
@@ -50,7 +50,7 @@ class Copy:
 
     def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         process = self.start(*arguments, **more)
-        out, said = process.communicate(timeout=170)
+        out, said = process.communicate(timeout=500)
         return subprocess.CompletedProcess(arguments, process.returncode, out, said)
 
 
@@ -117,7 +117,7 @@ def test_two_starts_at_once_install_once(copy: Copy) -> None:
     processes = [copy.start("help", "x y") for _ in range(2)]
     said = ""
     for process in processes:
-        out, errors = process.communicate(timeout=170)
+        out, errors = process.communicate(timeout=500)
         works(subprocess.CompletedProcess([], process.returncode, out, errors))
         said += errors
     assert said.count("Installing the requirements.") == 1

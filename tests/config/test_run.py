@@ -22,6 +22,7 @@ import psutil
 import pytest
 
 from config.launch_place import ROOT
+from config.servers import OUTSIDE
 from tests.config.conftest import Ground, clean_environment, ordinary_user, run_as, wait_dead
 
 pytestmark = [pytest.mark.processes, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -106,6 +107,21 @@ class House:
             command, env=self.environment, timeout=300
         )
         return done
+
+    def hold(self, code: str) -> subprocess.Popen[str]:
+        """A `bin/manage shell` that holds the servers until it is given a line."""
+        become = {"user": self.user.pw_uid, "group": self.user.pw_gid} if self.user else {}
+        pipe = subprocess.PIPE
+        holder: subprocess.Popen[str] = subprocess.Popen(  # type: ignore[call-overload]
+            [str(self.root / "bin/manage"), "shell", "-v", "0", "-c", code],
+            env=self.environment,
+            cwd="/",
+            text=True,
+            stdin=pipe,
+            stdout=pipe,
+            **become,
+        )
+        return holder
 
     def processes(self) -> list[psutil.Process]:
         """Everything that runs from this place, servers included."""
@@ -290,6 +306,29 @@ def test_a_command_on_a_fresh_place_sets_it_up_without_the_demo_shop(house: Hous
     count = "from apps.shop.models import StockItem as S; print(S.objects.count())"
     done = house.manage("shell", "-v", "0", "-c", count)
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+    house.assert_nothing_runs()
+
+
+def test_outside_servers_are_used_and_left_running(house: House) -> None:
+    assert house.manage("shell", "-v", "0", "-c", "pass").returncode == 0
+    code = "import json, os; print(json.dumps(dict(os.environ)), flush=True); input()"
+    holder = house.hold(code)
+    assert holder.stdout is not None
+    inside = json.loads(holder.stdout.readline())
+    servers = house.ground.pids()
+    other = House(house.ground.beside("other"), house.root, house.user, dict(house.more))
+    other.more |= {name: inside[name] for name in OUTSIDE}
+    started = other.start()
+    assert get(started.port, "/health/").status == 200
+    assert not (other.ground.var / "servers.json").exists()
+    assert started.stop() == 0
+    assert other.ground.pids() == {}
+    assert house.ground.pids() == servers
+    del other.more["READER_DATABASE_URL"]
+    refused = other.manage("check")
+    assert refused.returncode == 1
+    assert "READER_DATABASE_URL (the login of tools that read)" in refused.stderr
+    holder.communicate("\n", timeout=60)
     house.assert_nothing_runs()
 
 
