@@ -122,7 +122,7 @@ def _releases(ctx: ToolContext, args: ReleaseLookup) -> tuple[QuerySet[Release],
     found = everyone.filter(search.holding(text))
     if found.exists():
         return found, []
-    alike = everyone.filter(search__trigram_word_similar=" ".join(search.words_of(text)))
+    alike = everyone.filter(search.resembling(text))
     return alike, [f"Nothing holds {text[:60]!r}; these are alike."] if alike.exists() else []
 
 

@@ -26,7 +26,8 @@ WITH orders AS (
     FROM shop_sale
     WHERE guild_id = %(guild)s AND state = 'completed'
       AND currency IN (%(currency)s, '')
-      AND ordered_at >= %(start)s::timestamptz AND ordered_at < %(end)s::timestamptz
+      AND (ordered_at >= %(start)s::timestamptz AND ordered_at < %(end)s::timestamptz
+           OR ordered_at IS NULL AND %(undated)s::boolean)
 ), lines AS (
     SELECT o.id AS order_id, o.ordered_at, i.release_id, i.description, i.price,
            i.quantity AS units, i.price * i.quantity AS amount
@@ -64,8 +65,9 @@ APART = sql.SQL(
     " count(*) FILTER (WHERE state = 'unknown') AS unknown,"
     " count(*) FILTER (WHERE state = 'completed' AND NOT ours) AS foreign_orders"
     " FROM (SELECT state, total, currency IN (%(currency)s, '') AS ours FROM shop_sale"
-    " WHERE guild_id = %(guild)s AND ordered_at >= %(start)s::timestamptz"
-    " AND ordered_at < %(end)s::timestamptz) spanned"
+    " WHERE guild_id = %(guild)s AND (ordered_at >= %(start)s::timestamptz"
+    " AND ordered_at < %(end)s::timestamptz"
+    " OR ordered_at IS NULL AND %(undated)s::boolean)) spanned"
 )
 KEYS = {
     "day": sql.SQL("(ordered_at AT TIME ZONE %(zone)s)::date"),
@@ -75,6 +77,7 @@ KEYS = {
     "format": sql.SQL("coalesce(r.carriers[1], '(unknown)')"),
 }
 LABELS = {"day": "Day", "week": "Week from", "month": "Month", "genre": "Genre", "format": "Format"}
+NO_DATE = "(no date)"
 SPANS = frozenset({"day", "week", "month"})
 SUMS = (
     Column("revenue", "Revenue", "money"),
@@ -135,6 +138,8 @@ def _span(ctx: ToolContext, args: SalesSummary, currency: str) -> Span:
             "zone": str(clock.zone(ctx.guild)),
             "start": _bound(ctx, first, 0) or "-infinity",
             "end": _bound(ctx, last, 1) or "infinity",
+            # Orders of no known day belong to no span, but to all sales.
+            "undated": first is None and last is None,
         }
     )
 
@@ -156,13 +161,15 @@ def _rows(args: SalesSummary, span: Span) -> tuple[list[dict[str, Any]], int]:
     else:
         # The newest spans are kept when there are too many, then shown in order.
         newest = args.group_by in SPANS
-        order = sql.SQL("1 DESC" if newest else "2 DESC, 1")
+        order = sql.SQL("1 DESC NULLS LAST" if newest else "2 DESC, 1")
         query = GOODS + GROUPED.format(key=KEYS[args.group_by], order=order)
         found = span.ask(query, limit=_most_rows(args))
         rows = [{"ref": "", **row} for row in (reversed(found) if newest else found)]
     groups = found[0]["groups"] if found else 0
     for row in rows:
         row.pop("groups")
+        if args.group_by:
+            row["key"] = row["key"] or NO_DATE
     return rows, groups
 
 

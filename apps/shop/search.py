@@ -89,6 +89,14 @@ def holding(text: str, prefix: str = "") -> Q:
     return found
 
 
+def resembling(text: str, prefix: str = "") -> Q:
+    """Releases that hold every word or one spelt much like it, by trigrams."""
+    found = Q()
+    for word in words_of(text):
+        found &= Q(**{f"{prefix}search__trigram_word_similar": word})
+    return found
+
+
 def _check_range(args: StockSearch) -> None:
     least, greatest = args.price_min, args.price_max
     if least is not None and greatest is not None and least > greatest:
@@ -164,7 +172,7 @@ def _worded(search: Search, text: str | None) -> tuple[Search, dict[str, Any]]:
     totals = tables.stock_totals(exact.items)
     if totals["rows"]:
         return exact, totals
-    alike = search.items.filter(release__search__trigram_word_similar=" ".join(words_of(text)))
+    alike = search.items.filter(resembling(text, "release__"))
     near = tables.stock_totals(alike)
     if not near["rows"]:
         return exact, totals

@@ -31,9 +31,11 @@ SYNONYMS = {
 GRADES = tuple(names.GRADE_SYNONYMS)
 # Counting every release's names takes a second for a million, so it is done once a minute.
 FRESH_SECONDS = 60.0
-ALIKE = 0.45
+ALIKE = 0.39
 CLEARLY_AHEAD = 0.08
 NEAREST = 5
+# "tech dub" is no misspelling of "Dub": what is much shorter is another name.
+LEAST_LENGTH = 0.6
 
 _read: dict[tuple[object, ...], tuple[float, tuple[str, ...]]] = {}
 
@@ -166,12 +168,17 @@ def _is_new(kind: str, text: str, guild_id: int) -> bool:
 
 
 def _alike(kind: str, text: str, stored: tuple[str, ...]) -> Resolved | None:
-    ranked = _ranked(text, stored)
+    ranked = _ranked(text, tuple(name for name in stored if _as_long(text, name)))
     if not ranked or ranked[0][1] < ALIKE:
         return None
     if len(ranked) > 1 and ranked[0][1] - ranked[1][1] < CLEARLY_AHEAD:
         return None
     return Resolved(ranked[0][0], _note(kind, text, ranked[0][0]))
+
+
+def _as_long(text: str, name: str) -> bool:
+    shorter, longer = sorted((len(names.squash(text)), len(names.squash(name))))
+    return shorter >= LEAST_LENGTH * longer
 
 
 def _ranked(text: str, stored: tuple[str, ...]) -> list[tuple[str, float]]:

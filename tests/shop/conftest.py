@@ -12,8 +12,7 @@ from apps.core import clock, reading
 from apps.core.tools import Table, ToolContext, registry
 from apps.guilds.models import Guild
 from apps.shop import demo
-
-from .. import databases
+from tests import databases
 
 DAY = date(2026, 6, 15)
 

@@ -41,7 +41,7 @@ def _pressing(rng: Random, genre: Genre, number: int) -> Pressing:
     artists = _artists(rng, genre.name)
     return Pressing(
         number=number,
-        title=names.title(rng),
+        title=names.trap(number) or names.title(rng),
         artists=artists,
         labels=_labels(rng, artists[0]),
         format_text=format_text,

@@ -76,6 +76,14 @@ FAMILY = (
     "Glasswater",
     "Hollinbrook",
 )
+PEOPLE = (
+    "Abernook", "Birchwater", "Cobblestead", "Dapplemere", "Elderquist", "Fernsby-Lowe",
+    "Gorseland", "Hathermoor", "Iveragh-Dunne", "Juniperson", "Knollbrook", "Larchwood-Penn",
+    "Meadowsweet", "Nightingate", "Orchardine", "Pebblewick", "Quincefield", "Rushmarsh",
+    "Sedgewater", "Teaselby", "Umberfield", "Violetstone", "Willowquay", "Yewbarrow", "Zinniaker",
+    "Applegarth-Moss", "Bramblehurst", "Cloverdale-Finn", "Damsonby", "Figtreeson", "Gooseberg",
+    "Hazelrigg-Toll",
+)  # fmt: skip
 COINED = (
     "Ostrava Lune",
     "Kelvinor",
@@ -259,10 +267,14 @@ def artist(rng: Random, genre: str) -> str:
 
 
 def title(rng: Random) -> str:
-    """A record's or track's title; one in two hundred is a trap for careless display."""
-    if rng.random() < 0.005:
-        return rng.choice(TRAPS)
+    """A record's or track's title."""
     return f"{rng.choice(OPENERS)} {rng.choice(OBJECTS)}{rng.choice(ENDINGS)}"
+
+
+def trap(number: int) -> str:
+    """For one release in 251 a title that careless display would spoil, in turn; else empty."""
+    turn, rest = divmod(number, 251)
+    return TRAPS[turn % len(TRAPS)] if rest == 250 else ""
 
 
 def catalogue_number(rng: Random, label: str) -> str:
@@ -271,8 +283,3 @@ def catalogue_number(rng: Random, label: str) -> str:
         return "none"
     letters = "".join(letter for letter in label.upper() if letter.isalpha())[:3]
     return f"{letters}{rng.choice(('-', ' ', ''))}{rng.randint(1, 320):03d}"
-
-
-def customer(rng: Random) -> str:
-    """A person's name."""
-    return f"{rng.choice(GIVEN)} {rng.choice(FAMILY)}"

@@ -61,7 +61,7 @@ def _people(rng: Random, count: int) -> list[str]:
         f"{given} {middle}{family}"
         for given in names.GIVEN
         for middle in middles
-        for family in names.FAMILY
+        for family in names.PEOPLE
     ]
     return rng.sample(everyone, count) if count <= len(everyone) else everyone
 
