@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from apps.providers import limits
 from apps.providers.clients.bounded import BoundExceeded, EventScanner
+from apps.providers.clients.openai_wire import body_bytes
 from apps.providers.errors import ProviderError
 from evals.model_server import ModelServer
 from tests.providers.asking import a_request, answer, ask
@@ -87,10 +88,27 @@ def test_calls_over_their_number_are_cut(model_server: ModelServer) -> None:
     assert caught.value.code == "too_large"
 
 
-def test_request_over_its_bound_is_never_sent(model_server: ModelServer) -> None:
+def test_request_over_its_bound_is_never_sent(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "REQUEST_BYTES", 100_000)
+    model_server.reset([{"reply": {"text": "fine"}}])
+    assert answer(model_server, a_request("x" * 99_000)).text == "fine"
+    with pytest.raises(ProviderError) as caught:
+        ask(model_server, a_request("x" * 100_000))
+    assert caught.value.code == "too_large"
+    assert len(model_server.requests) == 1
+
+
+def test_transport_bounds_what_is_really_sent(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The body holds more than the messages, so it is measured again as it leaves."""
+    monkeypatch.setattr(limits, "REQUEST_BYTES", 300)
+    assert body_bytes(a_request()) < 300
     model_server.reset([{"reply": {"text": "fine"}}])
     with pytest.raises(ProviderError) as caught:
-        ask(model_server, a_request("x" * limits.REQUEST_BYTES))
+        ask(model_server)
     assert caught.value.code == "too_large"
     assert model_server.requests == []
 
