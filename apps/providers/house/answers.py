@@ -76,6 +76,11 @@ def _totals(result: Mapping[str, Any]) -> str:
     totals = dict(totals) if isinstance(totals, Mapping) else {}
     currency = str(result.get("currency") or "")
     totals.pop("rows", None)
+    for twin in ("sum", "copies"):
+        # The same value under a name of the tool's own is told once, by that name.
+        others = [value for name, value in totals.items() if name != twin]
+        if twin in totals and totals[twin] in others:
+            totals.pop(twin)
     least, greatest = totals.pop("least", None), totals.pop("greatest", None)
     said = [_total(name, value, currency) for name, value in totals.items()]
     if least is not None and greatest is not None:

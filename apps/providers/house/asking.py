@@ -32,6 +32,7 @@ _WHO = re.compile(
     r"\bwhat (?:can|may|could) i ask\b|\bhow can you help\b|\bintroduce yourself\b|"
     r"\bwhat(?:'s| is) your name\b"
 )
+_AHEAD = re.compile(r"\b(?:tomorrow|next (?:week|weekend|month|quarter|year))\b")
 _THANKS = re.compile(r"^\W*(?:thanks|thank you|thx|ta|cheers|great|ok|okay|nice|perfect)\b[^?]{0,20}$")
 
 
@@ -70,6 +71,13 @@ def refusal(low: str, tools: Sequence[ToolSpec]) -> str | None:
     if stem(words[0]) in opening:
         return None
     return f"I can't change, send or delete anything; I only look things up. {offer(tools)}"
+
+
+def not_yet(low: str, tools: Sequence[ToolSpec]) -> str | None:
+    """Words for a question about days that have not come, else None."""
+    if not _AHEAD.search(low):
+        return None
+    return f"{SELF}: no record tells what lies ahead; I look up what there is. {offer(tools)}"
 
 
 def _openings(tool: ToolSpec) -> list[str]:

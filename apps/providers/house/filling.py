@@ -11,7 +11,7 @@ from typing import Any
 from apps.providers.house.choices import choose, phrases
 from apps.providers.house.mentions import Mention, Price, Span
 from apps.providers.house.names import FUZZY, Name
-from apps.providers.house.reading import Reading
+from apps.providers.house.reading import Reading, introduced
 from apps.providers.house.spans import DAY
 from apps.providers.types import ToolSpec
 
@@ -248,8 +248,9 @@ class _Filler:
         claims = self.reading.claims
         parts = [(m.start, m.end, str(m.value)) for m in (*claims.of("quoted"), *claims.of("name"))]
         self.used.update(_key(m) for m in (*claims.of("quoted"), *claims.of("name")))
-        parts += [(w.start, w.end, _bare(w.text)) for w in self.reading.rest if self._loose(w.start)]
-        self.used.update(f"rest:{word.start}" for word in self.reading.rest)
+        searched = [w for w in introduced(self.reading) if self._loose(w.start)]
+        parts += [(w.start, w.end, _bare(w.text)) for w in searched]
+        self.used.update(f"rest:{word.start}" for word in searched)
         words = " ".join(text for _start, _end, text in sorted(parts))
         return words or None
 

@@ -62,6 +62,16 @@ COMMON = frozenset(
     artist artists label labels title titles song songs plate plates platter platters wax name names
     much away ready happy handy around's nearby lying spare still anymore yet overview report summary
     summarise summarize stand stands standing gave taking state current situation available
+    upstairs downstairs office phone counter desk website online web cut mark marked down reduce
+    similar related same sort-of kindly urgent urgently boss manager colleague someone's window
+    strong weak busy quiet interesting relevant particular certain specific general important
+    decide decided consider considering consign idea ideas help helpful clear clearance discount
+    discounts discounted promo promotion reduced reduction return returns back front side room
+    rather choose chosen pick picks picked choice choices recommend recommended suggestion
+    suggestions suggest walk walked walks caller calls called call visitor visitors
+    christmas easter gift gifts present presents birthday party set play played plays playing dj
+    djs hear heard listen listened love loved loves like-new used brand condition conditions state
+    physical material catalogued correct correctly wrong right-now moment meanwhile soon already
     different various separate distinct single singles hope hoping hoped report
     we'll i'll they're you're who's where's how's how're when's it'll ain't nobody's anyone's
     somebody's anybody's someone's everyone's here's what're what've
@@ -74,7 +84,7 @@ _FAMILIES = {
     "move": "move moves moved moving shift shifts shifted shifting budge budged bought buy buys",
     "sell": "sell sells sold sale sales selling seller sellers bestseller bestsellers salesfigures",
     "income": "revenue turnover takings income earnings earn earned earns take took taken make made "
-    "gross grossed proceeds business trade money cash till receipts takes makes",
+    "gross grossed proceeds turn turned business trade money cash till receipts takes makes",
     "want": "want wants wanted wanting wish wishes wishlist wishlists wantlist wantlists waiting wait "
     "waits await request requests requested seeking seek seeks hunting hunt chasing chase demand "
     "demanded desire desires craving interested looking asked",

@@ -100,6 +100,7 @@ class HouseModel:
             asking.too_long(said.question)
             or asking.small_talk(low, request.tools)
             or asking.refusal(low, request.tools)
+            or asking.not_yet(low, request.tools)
         )
         return Reply(words) if words else self._call(request, said)
 
@@ -222,4 +223,6 @@ def _known_words(tools: Sequence[ToolSpec]) -> frozenset[str]:
             known.update(w.plain for w in cut(text) if w.start == 0 or not w.is_capital)
         for field in fields_of(tool):
             known.update(field.name.split("_"))
+            said = " ".join(phrase for many in field.words.values() for phrase in many)
+            known.update(word.plain for word in cut(said))
     return frozenset(known | {concept(word) for word in known})

@@ -70,21 +70,22 @@ _SURE = rf"(?:{_SIGN}\s?{_PLAIN}(?:\s?{_UNIT}(?!\w))?|{_PLAIN}\s?{_UNIT}(?!\w)|{
 
 _EXCLUDES_MOST = (
     r"(?:priced |costing |cost |going for |for |that(?:'s| is| are) )?"
-    r"(?:under|below|beneath|less than|lower than|cheaper than|smaller than|fewer than|<(?!=)|"
+    r"(?<!at or )(?:under|below|beneath|less than|lower than|cheaper than|smaller than|fewer than|<(?!=)|"
     r"costing less than|short of|shy of)"
 )
 _INCLUDES_MOST = (
     r"(?:up to|upto|at most|at the most|no more than|not more than|nothing over|not over|nothing above|"
     r"not above|no higher than|no dearer than|"
+    r"at or (?:below|under)|equal to or (?:less|lower) than|"
     r"max(?:imum)?(?: price)?(?: of)?|maxing out at|capped at|within|<=|≤|until|till|not exceeding|"
     r"to a maximum of|for|a budget of|budget)"
 )
 _EXCLUDES_LEAST = (
-    r"(?:over|above|more than|greater than|north of|exceeding|higher than|dearer than|"
+    r"(?<!at or )(?:over|above|more than|greater than|north of|exceeding|higher than|dearer than|"
     r"pricier than|more expensive than|costlier than|beyond|past|>(?!=)|in excess of)"
 )
 _INCLUDES_LEAST = (
-    r"(?:at least|at the least|from|min(?:imum)?(?: price)?(?: of)?|no less than|not less than|no cheaper than|"
+    r"(?:at least|at the least|at or (?:above|over)|from|min(?:imum)?(?: price)?(?: of)?|no less than|not less than|no cheaper than|"
     r"nothing under|nothing below|not under|not below|starting at|starting from|upwards of|upward of|>=|≥)"
 )
 _AFTER_MOST = r"(?:or less|or under|or below|or cheaper|or lower|and under|and below|max\b|maximum|tops|at most|and less|or so at most)"

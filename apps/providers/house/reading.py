@@ -161,7 +161,7 @@ class Reader:
         for word in words:
             if not self._is_free(word, claims, names) or self._is_plain(word):
                 continue
-            if not word.plain.isdigit() or len(word.plain) >= 5:
+            if not word.plain.isdigit():
                 yield word
 
     def _is_plain(self, word: Word) -> bool:
@@ -189,3 +189,45 @@ def _id_patterns(kind: str) -> tuple[re.Pattern[str], ...]:
         re.compile(r"\bid\s*:?\s*(?P<id>\d{1,18})\b"),
         re.compile(r"(?<!catalogue )(?<!catalog )(?<!cat )\bnumber (?P<id>\d{3,18})\b"),
     )
+
+
+def introduced(reading: Reading) -> list[Word]:
+    """Words that nothing explains and that stand where a name stands.
+
+    A capital or a digit tells enough. A lower-case word must open the question, follow a word
+    such as "by" or "any", or stand right before what is for sale ("kraftwerk lps").
+    """
+    kept: list[Word] = []
+    places = {word.start: at for at, word in enumerate(reading.words)}
+    rest = set(reading.rest)
+    for word in reading.rest:
+        at = places[word.start]
+        before = reading.words[at - 1] if at else None
+        if _tells(word) or before is None or before in kept or before.plain in _LEADS:
+            kept.append(word)
+        elif before.plain == "for" and at > 1 and concept(reading.words[at - 2].plain) in _SEEKS:
+            kept.append(word)
+        elif _runs_to_goods(reading, at, rest):
+            kept.append(word)
+    return kept
+
+
+def _tells(word: Word) -> bool:
+    return (word.is_capital and word.start > 0) or any(c.isdigit() for c in word.text)
+
+
+def _runs_to_goods(reading: Reading, at: int, rest: set[Word]) -> bool:
+    """Whether unexplained words run on to a vocabulary's name or a word such as "records"."""
+    while at < len(reading.words) and reading.words[at] in rest:
+        at += 1
+    if at >= len(reading.words):
+        return False
+    word = reading.words[at]
+    named = any(name.start == word.start for name in reading.names)
+    return named or concept(word.plain) in ("item", "stock", "release", "copy", "single", "track")
+
+
+_SEEKS = frozenset(("search", "look", "want", "stock", "catalog", "hunt"))
+_LEADS = frozenset(
+    "by from called titled named label artist any got have find search band".split()
+)

@@ -287,8 +287,11 @@ def _day_of_month(match: re.Match[str], today: date) -> Span | None:
     return Span(*found) if found else None
 
 
+_NTH = ("first", "second", "third", "fourth")
+
+
 def _quarter(match: re.Match[str], today: date) -> Span:
-    number = int(match["q"])
+    number = int(match["q"] or 0) or _NTH.index(match["nth"]) + 1
     first = date(int(match["y"]) if match["y"] else today.year, number * 3 - 2, 1)
     if first > today and not match["y"]:
         first = first.replace(year=today.year - 1)
@@ -336,7 +339,7 @@ _READERS: tuple[tuple[re.Pattern[str], Read], ...] = tuple(
         (rf"\b(?:the )?past {_PERIOD}\b", _the_last),
         (rf"\b(?:last|previous|the previous|prior) (?:calendar )?{_PERIOD}(?:'s)?\b", _last),
         (r"\b(?:on |over |at |during )?(?:(?P<when>this|the|last|past|previous) )?weekend(?:'s)?\b", _weekend),
-        (rf"\b(?:in |for |during )?(?:the )?(?:q(?P<q>[1-4]))(?: (?:of )?(?P<y>\d{{4}}))?\b", _quarter),
+        (rf"\b(?:in |for |during )?(?:the )?(?:q(?P<q>[1-4])|(?P<nth>first|second|third|fourth) quarter)(?: (?:of )?(?P<y>\d{{4}}))?\b", _quarter),
         (rf"\b(?:in |for |during )?(?:the )?(?:h(?=[12])|(?=first half|second half))(?P<h>1|2|first|second)(?: half)?(?: of)?(?: (?P<y>\d{{4}})| (?:this|the) year)?\b", _half),
         (r"\b(?:in |over |during )?(?:the )?(?:(?P<when>last|this|past) |(?<=in )|(?<=during ))(?P<season>spring|summer|autumn|fall)\b", _season),
         (rf"\b(?:on |for |of )?(?:(?P<when>last|this past|past|previous) )(?P<weekday>{WEEKDAY})(?:'s)?", _weekday),
