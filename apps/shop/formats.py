@@ -82,6 +82,8 @@ class MomentError(ValueError):
 
 def fold(text: str) -> str:
     """Lower-case words without accents or doubled spaces: what search compares."""
+    if text.isascii():
+        return " ".join(text.lower().split())
     plain = unicodedata.normalize("NFKD", text)
     return " ".join("".join(c for c in plain if not unicodedata.combining(c)).casefold().split())
 
@@ -91,6 +93,8 @@ def display_name(name: str) -> str:
 
     Several names joined in one text each lose theirs. Matching uses the name as written.
     """
+    if "(" not in name and "*" not in name:
+        return name.strip()
     shown = _VARIATION.sub("", _SUFFIX.sub("", name.strip()))
     return shown or name.strip()
 

@@ -18,7 +18,7 @@ from apps.shop.importers.gate import enter_shop
 from apps.shop.importers.pipeline import RowImport, fit_checkpoint, run_rows
 from apps.shop.importers.stubs import Named, releases_for
 from apps.shop.importers.table import COLLECTION, Row, open_table
-from apps.shop.importers.upsert import upsert
+from apps.shop.importers.upsert import any_of, upsert
 from apps.shop.importers.wants import named_in_list
 from apps.shop.models import CollectionEntry
 
@@ -87,7 +87,7 @@ class CollectionImport(RowImport[Copy]):
             return len(items)
         numbers = [item.place[0] for item in items]
         stored = CollectionEntry.objects.filter(
-            guild=self.guild, release__discogs_id__in=numbers
+            guild=self.guild, release__discogs_id__in=any_of(numbers)
         ).annotate(number=F("release__discogs_id"))
         known = set(stored.values_list("number", "folder", "added_at", "copy"))
         return len({item.place for item in items} - known)

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from apps.core import clock, money
+from apps.core import money
 from apps.shop import formats
 from apps.shop.importers.pipeline import RowImport
 from apps.shop.importers.table import Row
@@ -68,7 +68,7 @@ def moment(work: RowImport[Any], row: Row, field: str) -> datetime | None:
     if not text:
         return None
     try:
-        return formats.parse_moment(text, clock.zone(work.guild))
+        return formats.parse_moment(text, work.zone)
     except formats.MomentError as error:
         work.tell(row, field, f"{error}; the date was left empty")
         return None

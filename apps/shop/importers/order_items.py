@@ -14,7 +14,7 @@ from apps.shop.importers.pipeline import RowImport
 from apps.shop.importers.report import Problem
 from apps.shop.importers.stubs import Named, releases_for
 from apps.shop.importers.table import Row
-from apps.shop.importers.upsert import upsert
+from apps.shop.importers.upsert import any_of, upsert
 from apps.shop.models import Sale, SaleItem, StockItem
 
 UPDATED = [
@@ -145,6 +145,6 @@ class OrderItemsImport(RowImport[OrderItem]):
     def _listings(self, items: Iterable[OrderItem]) -> dict[str, tuple[int, int]]:
         """Stock item and release by listing id: an item carries its listing's id."""
         numbers = [n for item in items if (n := fields.whole(item.item_number, fields.GREATEST_ID))]
-        stored = StockItem.objects.filter(guild=self.guild, listing_id__in=numbers)
+        stored = StockItem.objects.filter(guild=self.guild, listing_id__in=any_of(numbers))
         rows = stored.values_list("listing_id", "pk", "release_id")
         return {str(listing): (pk, release) for listing, pk, release in rows}

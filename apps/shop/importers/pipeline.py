@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import DataError, IntegrityError, transaction
 
+from apps.core import clock
 from apps.jobs.running import JobRun
 from apps.shop.importers.gate import Terms, claim_shop
 from apps.shop.importers.report import Problem, Report
@@ -28,6 +29,7 @@ class RowImport(ABC, Generic[Item]):
     def __init__(self, terms: Terms, table: Table, report: Report) -> None:
         self.terms = terms
         self.guild = terms.guild
+        self.zone = clock.zone(terms.guild)
         self.table = table
         self.report = report
 

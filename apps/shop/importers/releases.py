@@ -18,7 +18,7 @@ from apps.shop.importers.release_element import FromDump, read_release
 from apps.shop.importers.report import Problem, Report
 from apps.shop.importers.seen import SeenNumbers
 from apps.shop.importers.stubs import ids_of
-from apps.shop.importers.upsert import upsert
+from apps.shop.importers.upsert import any_of, upsert
 from apps.shop.importers.xml_records import Dump, XmlRecord, open_dump, parse_record
 from apps.shop.models import (
     Identifier,
@@ -92,7 +92,7 @@ def _read(record: XmlRecord, report: Report) -> FromDump | None:
 def _count(terms: Terms, found: Sequence[FromDump], report: Report, seen: SeenNumbers) -> None:
     numbers = {release.discogs_id for release in found}
     if not terms.as_if_empty:
-        stored = Release.objects.filter(guild=terms.guild, discogs_id__in=list(numbers))
+        stored = Release.objects.filter(guild=terms.guild, discogs_id__in=any_of(numbers))
         numbers -= set(stored.values_list("discogs_id", flat=True))
     new = seen.add(numbers)
     report.created += new
@@ -130,7 +130,7 @@ def _write(guild: Guild, found: Sequence[FromDump]) -> int:
         update=[name for name in rows[0] if name not in fixed],
         touch={"updated_at": clock.now()},
     )
-    stored = Release.objects.filter(guild=guild, discogs_id__in=list(last))
+    stored = Release.objects.filter(guild=guild, discogs_id__in=any_of(last))
     _replace_parts(guild, last, ids_of(stored))
     return sum(created for _, created in written)
 

@@ -16,7 +16,7 @@ from apps.shop.importers.pipeline import RowImport, fit_checkpoint, run_rows
 from apps.shop.importers.seen import SeenNumbers
 from apps.shop.importers.stubs import Named, releases_for
 from apps.shop.importers.table import STOCK, Row, open_table
-from apps.shop.importers.upsert import upsert
+from apps.shop.importers.upsert import any_of, upsert
 from apps.shop.models import StockItem
 
 # Which columns of a stock item a column of the file fills; a file without it leaves them alone.
@@ -91,7 +91,7 @@ class StockImport(RowImport[Listing]):
     def count_new(self, items: Sequence[Listing]) -> int:
         numbers = {item.listing_id for item in items}
         if not self.terms.as_if_empty:
-            stored = StockItem.objects.filter(guild=self.guild, listing_id__in=list(numbers))
+            stored = StockItem.objects.filter(guild=self.guild, listing_id__in=any_of(numbers))
             numbers -= set(stored.values_list("listing_id", flat=True))
         return self._seen.add(numbers)
 

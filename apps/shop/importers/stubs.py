@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from apps.core import clock
 from apps.guilds.models import Guild
 from apps.shop.formats import carriers_of, display_name, year_of
-from apps.shop.importers.upsert import upsert
+from apps.shop.importers.upsert import any_of, upsert
 from apps.shop.models import Release
 from apps.shop.models.catalog import search_text
 
@@ -37,16 +37,19 @@ def releases_for(guild: Guild, named: Iterable[Named]) -> dict[int, int]:
     a release that is no stub is never touched.
     """
     wanted = {release.discogs_id: release for release in named}
-    found = Release.objects.filter(guild=guild, discogs_id__in=list(wanted))
-    known = ids_of(found)
-    thin = set(ids_of(found.filter(is_stub=True, artist_match="")))
-    thin = {number for number in thin if wanted[number].artist}
-    missing = [wanted[number] for number in sorted(wanted) if number not in known or number in thin]
+    found = Release.objects.filter(guild=guild, discogs_id__in=any_of(wanted))
+    known: dict[int, int] = {}
+    missing = dict(wanted)
+    for number, pk, is_stub, artist in found.values_list(
+        "discogs_id", "pk", "is_stub", "artist_match"
+    ):
+        known[number or 0] = pk
+        if not is_stub or artist or not wanted[number or 0].artist:
+            del missing[number or 0]
     if not missing:
         return known
-    _make_stubs(guild, missing)
-    made = Release.objects.filter(guild=guild, discogs_id__in=[n.discogs_id for n in missing])
-    return known | ids_of(made)
+    _make_stubs(guild, [missing[number] for number in sorted(missing)])
+    return known | ids_of(Release.objects.filter(guild=guild, discogs_id__in=any_of(missing)))
 
 
 def ids_of(releases: QuerySet[Release]) -> dict[int, int]:

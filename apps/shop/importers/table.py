@@ -69,7 +69,7 @@ ALIASES = {"collection_folder": "collectionfolder"}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record by column name. ``end`` and ``next_line`` are where a later run goes on."""
+    """One record by column name, fields stripped. ``end``, ``next_line``: where to go on."""
 
     values: dict[str, str]
     line: int
@@ -79,8 +79,8 @@ class Row:
     text: str = ""
 
     def get(self, name: str) -> str:
-        """The field without surrounding spaces; empty when the file lacks the column."""
-        return self.values.get(name, "").strip()
+        """The field; empty when the file lacks the column."""
+        return self.values.get(name, "")
 
 
 class Table:
@@ -114,7 +114,7 @@ class Table:
             fields = fields[: len(names)]
         if not fault and len(fields) != len(names):
             fault = f"the row has {len(fields)} fields, the header {len(self.names)}"
-        values = {} if fault else dict(zip(names, fields, strict=True))
+        values = {} if fault else dict(zip(names, map(str.strip, fields), strict=True))
         return Row(values, record.line, record.end, record.next_line, fault, record.text)
 
 

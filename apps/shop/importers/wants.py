@@ -16,7 +16,7 @@ from apps.shop.importers.pipeline import RowImport, fit_checkpoint, run_rows
 from apps.shop.importers.seen import SeenNumbers
 from apps.shop.importers.stubs import Named, releases_for
 from apps.shop.importers.table import WANTS, Row, open_table
-from apps.shop.importers.upsert import upsert
+from apps.shop.importers.upsert import any_of, upsert
 from apps.shop.models import Want
 
 
@@ -67,7 +67,7 @@ class WantsImport(RowImport[Wanted]):
     def count_new(self, items: Sequence[Wanted]) -> int:
         numbers = {item.release.discogs_id for item in items}
         if not self.terms.as_if_empty:
-            stored = Want.objects.filter(guild=self.guild, release__discogs_id__in=list(numbers))
+            stored = Want.objects.filter(guild=self.guild, release__discogs_id__in=any_of(numbers))
             mine = {"customer__name": self._name} if self._name else {"customer": None}
             numbers -= set(stored.filter(**mine).values_list("release__discogs_id", flat=True))
         return self._seen.add(numbers)

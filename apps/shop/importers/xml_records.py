@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -26,7 +27,7 @@ LONGEST_RECORD = 16 * 1024 * 1024
 LONGEST_PROLOG = 64 * 1024
 GZIP = b"\x1f\x8b"
 
-_ROOT = re.compile(rb"<([A-Za-z_][\w.-]*)")
+_ROOT = re.compile(rb"<([A-Za-z_][\w.-]*)(?=[\s>/])")
 _START = re.compile(rb"<release(?=[\s>])")
 _END = re.compile(rb"</release\s*>")
 _ENCODING = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([^"']+)""")
@@ -56,7 +57,8 @@ class Dump:
         is_gzip = packed.read(2) == GZIP
         packed.seek(0)
         self._packed = packed
-        self._file = cast(BinaryIO, gzip.GzipFile(fileobj=packed)) if is_gzip else packed
+        unpacked = gzip.GzipFile(fileobj=packed) if is_gzip else packed
+        self._file = cast(BufferedReader, unpacked)
         self.size = path.stat().st_size
         self._buffer = b""
         self._offset = 0
@@ -114,7 +116,8 @@ class Dump:
                 return None
 
     def _fill(self) -> bool:
-        chunk = self._file.read(CHUNK)
+        # read1 gives what a damaged gzip file holds before the damage; read would lose it.
+        chunk = self._file.read1(CHUNK)
         self._buffer += chunk
         return bool(chunk)
 
@@ -148,13 +151,13 @@ class Dump:
 
     def _root(self) -> re.Match[bytes] | None:
         try:
-            self._fill()
+            while len(self._buffer) < LONGEST_PROLOG and self._fill():
+                if root := _ROOT.search(self._buffer, 0, LONGEST_PROLOG):
+                    starts = self._buffer.removeprefix(b"\xef\xbb\xbf").lstrip()
+                    return root if starts.startswith(b"<") else None
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise JobError(f"{self._path.name} is a damaged gzip file. Fetch it again.") from None
-        head = self._buffer[:LONGEST_PROLOG]
-        if not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
-            return None
-        return _ROOT.search(head)
+        return None
 
 
 @contextmanager
