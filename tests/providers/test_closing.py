@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from evals.model_server import ModelServer
 from tests.providers.asking import a_client, a_request, collected, run
 
 closings: list[int] = []
+arrived = threading.Event()
 
 
 class CountedStream(httpx2.AsyncByteStream):
@@ -21,6 +23,7 @@ class CountedStream(httpx2.AsyncByteStream):
         self._inner = inner
         self._number = len(closings)
         closings.append(0)
+        arrived.set()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:
@@ -43,6 +46,7 @@ class CountingTransport(httpx2.AsyncHTTPTransport):
 @pytest.fixture(autouse=True)
 def _counted(monkeypatch: pytest.MonkeyPatch) -> None:
     closings.clear()
+    arrived.clear()
     monkeypatch.setattr(httpx2, "AsyncHTTPTransport", CountingTransport)
 
 
@@ -77,8 +81,7 @@ def test_canceled_response_is_closed_once(model_server: ModelServer, at: Any) ->
 
     async def cancel() -> None:
         task = asyncio.create_task(collected(a_client(model_server), a_request()))
-        while not closings:
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(arrived.wait, 30)
         await asyncio.sleep(0.1)
         task.cancel()
         await asyncio.wait([task])
