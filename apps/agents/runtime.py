@@ -150,7 +150,12 @@ class Runtime:
         with self._lock:
             return list(self._active.values())
 
+    @property
+    def is_closing(self) -> bool:
+        return self._closing.is_set()
+
     def close(self) -> None:
+        """Claim and sweep nothing more: the process is about to end."""
         self._closing.set()
 
     def _watch(self) -> None:
@@ -223,6 +228,7 @@ def _start_sweeping(sender: Any = None, **kwargs: Any) -> None:
 @worker_shutting_down.connect
 def _hand_back(sender: Any = None, **kwargs: Any) -> None:
     """Let another worker take over at once what this one is about to drop."""
+    runtime.close()
     for handle in runtime.handles():
         handle.stop(LeaseLost)
         Run.objects.filter(pk=handle.run_id, lease_token=handle.lease_token).update(

@@ -12,13 +12,16 @@ from apps.jobs import tasks as jobs
 
 from . import loop
 from .models import Run
+from .runtime import runtime
 
 log = logging.getLogger("gatehouse.tasks")
 
 
 @shared_task(name="apps.agents.execute_run")
 def execute_run(run_id: str) -> None:
-    """Execute one queued run; a second delivery does nothing."""
+    """Execute one queued run; a second delivery does nothing, nor does a closing worker."""
+    if runtime.is_closing:
+        return
     if run := Run.objects.claim(run_id):
         loop.execute(run)
 
