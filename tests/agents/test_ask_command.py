@@ -104,5 +104,5 @@ def test_what_is_wrong_is_told(question: str, options: dict[str, str], words: st
 
 
 def test_someone_without_the_right_is_refused(clerk: User) -> None:
-    with pytest.raises(CommandError, match="agent.ask"):
+    with pytest.raises(CommandError, match=r"agent\.ask"):
         call_command("ask", "what is under $10?", user=clerk.email)

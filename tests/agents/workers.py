@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from config.celery import app
 from django.conf import settings
 from django.db import connections
+
+from config.celery import app
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESSES = {
