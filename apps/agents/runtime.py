@@ -23,6 +23,7 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.db import DatabaseError, connections
 
 from apps.core import clock
+from apps.llm import gateway
 
 from . import limits
 from .errors import DeadlinePassed, LeaseLost, RunCanceled
@@ -223,6 +224,7 @@ runtime = Runtime()
 @worker_ready.connect
 def _start_sweeping(sender: Any = None, **kwargs: Any) -> None:
     runtime.sweep()
+    threading.Thread(target=gateway.warm_up, name="agents-warm-up", daemon=True).start()
 
 
 @worker_shutting_down.connect
