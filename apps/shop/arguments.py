@@ -37,23 +37,30 @@ ORDERS = {
         "shelf warmers", "stuck", "sitting longest", "oldest stock", "longest unsold", "oldest",
         "oldest first", "longest first", "slowest first",
     ],
-    "listed": ["oldest listing", "oldest listings", "first listed", "listed first", "by date", "by listing date", "date listed"],
+    "listed": [
+        "oldest listing", "oldest listings", "first listed", "listed first", "by date",
+        "by listing date", "date listed",
+    ],
     "-listed": [
         "arrivals", "just in", "new in", "fresh in", "latest additions", "newly listed",
         "recently listed", "last listed", "recently added", "just listed",
     ],
-    "artist": ["a to z", "a-z", "alphabetical", "alphabetically", "alphabetical order"],
+    "artist": [
+        "a to z", "a-z", "alphabetical", "alphabetically", "alphabetical order",
+    ],
 }  # fmt: skip
 EVERY_STATUS = {
     "false": [
         "including sold", "include sold", "with sold", "sold as well", "sold and unsold",
-        "sold or unsold", "unsold and sold", "both sold", "sold included", "sold or not", "sold ones too",
-        "sold copies included", "sold copies too", "sold items too", "sold ones included",
-        "even sold", "and sold", "already sold", "plus sold", "also sold", "whether sold",
-        "any status", "every status", "all statuses", "whatever status", "whatever the status",
-        "whatever its status", "regardless of status", "not just in stock", "in stock or not", "whether or not in stock", "whether in stock",
-        "in stock or sold", "not only in stock", "drafts", "draft", "ever had", "ever stocked",
-        "ever listed", "out of stock", "no longer in stock", "sold out", "expired",
+        "sold or unsold", "unsold and sold", "both sold", "sold too", "sold also",
+        "sold included", "sold or not", "sold ones too", "sold copies included",
+        "sold copies too", "sold items too", "sold ones included", "even sold", "and sold",
+        "already sold", "plus sold", "also sold", "whether sold", "any status", "every status",
+        "all statuses", "whatever status", "whatever the status", "whatever its status",
+        "regardless of status", "not just in stock", "in stock or not",
+        "whether or not in stock", "whether in stock", "in stock or sold", "not only in stock",
+        "drafts", "draft", "ever had", "ever stocked", "ever listed", "out of stock",
+        "no longer in stock", "sold out", "expired",
     ]
 }  # fmt: skip
 STATUSES = {

@@ -7,33 +7,38 @@ from collections.abc import Sequence
 
 from apps.providers.house.filling import fields_of
 from apps.providers.house.lexicon import CHANGES
-from apps.providers.house.words import cut, stem
+from apps.providers.house.words import cut, listed, stem
 from apps.providers.types import ToolSpec
 
 SELF = "House model (no key)"
 LONGEST_QUESTION = 2000
 _POLITE = re.compile(
     r"^\W*(?:(?:please|pls|hey|hi|hello|ok|okay|so|now|and|then|kindly|quickly|go ahead and|"
-    r"(?:can|could|would|will) you|i(?:'d| would)? (?:want|like|need)(?: you)? to|you (?:should|must)|"
+    r"(?:can|could|would|will) you|i(?:'d| would)? (?:want|like|need)(?: you)? to|you (?:should|"
+    r"must)|"
     r"let's|help me|try to|just)\b\W*)+"
 )
-_ALSO_NOUNS = frozenset(
+_ALSO_NOUNS = listed(
     "order refund book charge post mail email cut mark sell buy discount update change export "
-    "import reserve close clear raise drop move list-for-sale increase decrease reset double".split()
+    "import reserve close clear raise drop move increase decrease reset double"
 )
 _OBJECT = re.compile(
-    r"^\W*[\w-]+ (?:down |up |out |off )?(?:the|all|that|these|those|every|everything|an?|me|my|our|to|it|them|"
+    r"^\W*[\w-]+ (?:down |up |out |off )?(?:the|all|that|these|those|every|everything|an?|me|my|"
+    r"our|to|it|them|"
     r"release|item|order|prices?|customers?|stock|#?\d|this (?!week|month|quarter|year|morning))\b"
 )
 _WHO = re.compile(
     r"\b(?:who|what) (?:are|r) (?:you|u)\b|\bwhat (?:can|do) you do\b|\bwhich (?:model|ai)\b|"
     r"^\W*(?:help|hi|hello|hey|hiya|good (?:morning|evening|afternoon))\W*$|"
-    r"\b(?:what|which) (?:model|ai) (?:are|is)\b|\bare you (?:an? )?(?:ai|bot|robot|human|real|gpt|chatgpt)|"
+    r"\b(?:what|which) (?:model|ai) (?:are|is)\b|\bare you (?:an? )?(?:ai|bot|robot|human|real|"
+    r"gpt|chatgpt)|"
     r"\bwhat (?:can|may|could) i ask\b|\bhow can you help\b|\bintroduce yourself\b|"
     r"\bwhat(?:'s| is) your name\b"
 )
 _AHEAD = re.compile(r"\b(?:tomorrow|next (?:week|weekend|month|quarter|year))\b")
-_THANKS = re.compile(r"^\W*(?:thanks|thank you|thx|ta|cheers|great|ok|okay|nice|perfect)\b[^?]{0,20}$")
+_THANKS = re.compile(
+    r"^\W*(?:thanks|thank you|thx|ta|cheers|great|ok|okay|nice|perfect)\b[^?]{0,20}$"
+)
 
 
 def too_long(question: str) -> str | None:

@@ -15,7 +15,9 @@ from apps.providers.house.reading import Reading, introduced
 from apps.providers.house.spans import DAY
 from apps.providers.types import ToolSpec
 
-_ORDERING = re.compile(r"est\b|first|order|\bby\b|a-z|a to z|alphabet|most|listed|added|recent|arriv")
+_ORDERING = re.compile(
+    r"est\b|first|order|\bby\b|a-z|a to z|alphabet|most|listed|added|recent|arriv"
+)
 _FIRST = re.compile(r"(?: \w+){0,2} (?:first|at the top|on top|to start)\b")
 _OF_PRICE = re.compile(r"cheap|bargain|expensive|pricey|costly|low|high")
 _GUESSED = {"limit": "limit", "q": "text", "query": "text", "text": "text", "words": "text"}
@@ -215,7 +217,7 @@ class _Filler:
         return self._choice_by_name(field)
 
     def _is_said_by_a_bound(self, phrase: str, end: int) -> bool:
-        """"cheap" or "slow" asks for no order where a price or a length of time says it."""
+        """ "cheap" or "slow" asks for no order where a price or a length of time says it."""
         if _ORDERING.search(phrase) or _FIRST.match(self.reading.low[end:]):
             return False
         kind = "money" if _OF_PRICE.search(phrase) else "span"

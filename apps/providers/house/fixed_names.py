@@ -25,9 +25,9 @@ FIXED = {
         _GENRES,
         {
             "electronica": "Electronic", "dance": "Electronic", "rap": "Hip Hop",
-            "funk and soul": "Funk / Soul", "world music": "Folk, World, & Country", "soundtrack": "Stage & Screen",
-            "film music": "Stage & Screen", "ost": "Stage & Screen", "kids": "Children's",
-            "spoken word": "Non-Music", "brass band": "Brass & Military",
+            "funk and soul": "Funk / Soul", "world music": "Folk, World, & Country",
+            "soundtrack": "Stage & Screen", "film music": "Stage & Screen", "ost": "Stage & Screen",
+            "kids": "Children's", "spoken word": "Non-Music", "brass band": "Brass & Military",
         },
     ),
     "style": Vocabulary(
@@ -35,8 +35,9 @@ FIXED = {
         {
             "dnb": "Drum n Bass", "d&b": "Drum n Bass", "drum & bass": "Drum n Bass",
             "d n b": "Drum n Bass", "drumnbass": "Drum n Bass", "postpunk": "Post-Punk",
-            "indie": "Indie Rock", "bossanova": "Bossa Nova", "psych": "Psychedelic Rock", "psych rock": "Psychedelic Rock",
-            "triphop": "Trip Hop", "bossa": "Bossa Nova", "roots": "Roots Reggae",
+            "indie": "Indie Rock", "bossanova": "Bossa Nova", "psych": "Psychedelic Rock",
+            "psych rock": "Psychedelic Rock", "triphop": "Trip Hop", "bossa": "Bossa Nova",
+            "roots": "Roots Reggae",
         },
     ),
     "format": Vocabulary(
@@ -46,14 +47,16 @@ FIXED = {
             "compact disc": "CD", "wax": "Vinyl", "single 7": '7"', "45": '7"', "45s": '7"',
             "maxi": '12"', "maxi single": '12"', "boxset": "Box Set", "cds": "CD",
             "long player": "LP", "seven inch single": '7"', "twelve inch single": '12"',
-            "ten inch": '10"', "33s": "LP", "vinyls": "Vinyl", "vinyl record": "Vinyl", "7 inch single": '7"', "12 inch single": '12"',
+            "ten inch": '10"', "33s": "LP", "vinyls": "Vinyl", "vinyl record": "Vinyl",
+            "7 inch single": '7"', "12 inch single": '12"',
         },
     ),
     "grade": Vocabulary(
         _GRADES,
         {
-            "excellent": "Near Mint (NM or M-)", "sealed": "Mint (M)", "ex": "Near Mint (NM or M-)",
-            "vg plus": "Very Good Plus (VG+)", "near mint": "Near Mint (NM or M-)", "mint minus": "Near Mint (NM or M-)",
+            "excellent": "Near Mint (NM or M-)", "sealed": "Mint (M)",
+            "ex": "Near Mint (NM or M-)", "vg plus": "Very Good Plus (VG+)",
+            "near mint": "Near Mint (NM or M-)", "mint minus": "Near Mint (NM or M-)",
         },
     ),
 }  # fmt: skip

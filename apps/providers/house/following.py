@@ -16,13 +16,18 @@ from apps.providers.types import ToolSpec
 __all__ = ["arguments_of", "follow"]
 
 _OPENS = re.compile(
-    r"^\W*(?:and|or|but|only|just|what about|how about|same|also|now|instead|then|ok(?:ay)?,? (?:and|now)|"
-    r"of (?:those|these|them)|those|these|them|which of (?:those|them|these)|sort(?:ed)?(?: them| that| it| those)? by|"
+    r"^\W*(?:and|or|but|only|just|what about|how about|same|also|now|instead|then|ok(?:ay)?,? "
+    r"(?:and|now)|"
+    r"of (?:those|these|them)|those|these|them|which of (?:those|them|these)|sort(?:ed)?(?: them|"
+    r" that| it| those)? by|"
     r"without|with|in|under|over|from|by|per|this time|not|except|any|more than|less than|up to|"
-    r"cheapest first|dearest first|newest first|oldest first|last|this|for|the same|make (?:it|that)|"
+    r"cheapest first|dearest first|newest first|oldest first|last|this|for|the same|make (?:it|"
+    r"that)|"
     r"show (?:only|just|them|those))\b"
 )
-_POINTS = re.compile(r"\b(?:those|these|them|that one|the same|it|instead|that release|that album)\b")
+_POINTS = re.compile(
+    r"\b(?:those|these|them|that one|the same|it|instead|that release|that album)\b"
+)
 _FAMILIES = ("money", "date")
 SHORT = 7
 

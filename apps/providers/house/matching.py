@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from apps.providers.house.filling import Filled, fill
 from apps.providers.house.lexicon import (
@@ -17,17 +18,18 @@ from apps.providers.house.lexicon import (
 )
 from apps.providers.house.names import FUZZY
 from apps.providers.house.reading import Reader, Reading
-from apps.providers.house.words import Word
+from apps.providers.house.words import Word, listed
 from apps.providers.types import ToolSpec
 
 Features = Mapping[str, float]
 
-_QUIET = frozenset(
-    "a an the of in on at to for from by with and or but is are was were be been do does did we you "
+_QUIET = listed(
+    "a an the of in on at to for from by with and or but is are was were be been do does did we "
+    "you "
     "i it its this that there these those our us my your me so if as can could would will please "
-    "just also some any all than then into out up off over under have has had got".split()
+    "just also some any all than then into out up off over under have has had got"
 )  # fmt: skip
-_FAINT = frozenset("what which how who whom where when why count one much".split()) | REQUESTS
+_FAINT = listed("what which how who whom where when why count one much") | REQUESTS
 _HAVING = frozenset(("have", "got", "has", "get"))
 _WE = frozenset(("we", "we've", "you", "any", "anything", "there"))
 _CHARGED = re.compile(r" (?:is|are|does|do we (?:ask|charge|want)|for)\b(?! .*worth)")
@@ -52,11 +54,17 @@ class Matcher:
     def __init__(self, tools: Sequence[ToolSpec], reader: Reader) -> None:
         self.tools = tools
         self.reader = reader
-        examples = {tool.name: [counted(reader.read(text)) for text in tool.examples] for tool in tools}
+        examples = {
+            tool.name: [counted(reader.read(text)) for text in tool.examples] for tool in tools
+        }
         for tool in tools:
-            examples[tool.name].append(counted(reader.read(f"{_spaced(tool.name)}. {tool.description}")))
+            examples[tool.name].append(
+                counted(reader.read(f"{_spaced(tool.name)}. {tool.description}"))
+            )
         self._weights = _weights([one for many in examples.values() for one in many])
-        self._examples = {name: [self._weighed(one) for one in many] for name, many in examples.items()}
+        self._examples = {
+            name: [self._weighed(one) for one in many] for name, many in examples.items()
+        }
         self._telling = {name: Telling(name, examples) for name in examples}
         self._profiles = {name: _profile(many) for name, many in self._examples.items()}
 
@@ -90,7 +98,7 @@ def counted(reading: Reading) -> Counter[str]:
     """Features of a question: families of words, what is mentioned, pairs of neighbours."""
     items = sorted([*_slots(reading), *_plain_words(reading)])
     features = [feature for _place, feature in items]
-    pairs = [f"{a} {b}" for a, b in zip(features, features[1:], strict=False) if a != b]
+    pairs = [f"{a} {b}" for a, b in pairwise(features) if a != b]
     return Counter([*features, *pairs])
 
 
@@ -126,7 +134,9 @@ def _plain_words(reading: Reading) -> Iterable[tuple[int, str]]:
         family = concept(word.plain)
         if family in ("sell", "move") and at - denied <= _NEAR_WORDS:
             family = "unsold"
-        elif word.plain in _HAVING and _WE & {w.plain for w in reading.words[max(at - 2, 0) : at + 3]}:
+        elif word.plain in _HAVING and _WE & {
+            w.plain for w in reading.words[max(at - 2, 0) : at + 3]
+        }:
             family = "hold"
         elif word.plain in _QUIET:
             continue

@@ -40,6 +40,7 @@ PROVIDER = "house"
 MODEL = "house model (no key)"
 LIKE_ENOUGH = 0.2
 FIT_ENOUGH = 0.08
+CLEAR = 0.5
 UNEXPLAINED = 0.08
 STRONG = frozenset(("id", "money", "name", "quoted", "words", "number"))
 WORDS_PER_DELTA = 6
@@ -117,9 +118,8 @@ class HouseModel:
     def _best(self, request: ChatRequest, reading: Reading, ranked: Sequence[Match]) -> Reply:
         runnable = [match for match in ranked if not match.filled.missing]
         best = max(ranked, key=lambda match: match.likeness, default=None)
-        if best and best.filled.missing and _is_sure(best, reading) and best.likeness > 0.4:
-            if not runnable or best.likeness > runnable[0].likeness + 0.1:
-                return Reply(asking.ask_for(best.spec, best.filled.missing))
+        if best and best.filled.missing and _is_sure(best, reading) and best.likeness > CLEAR:
+            return Reply(asking.ask_for(best.spec, best.filled.missing))
         if not runnable or not _is_sure(runnable[0], reading):
             return Reply(asking.ask_back(request.tools))
         call = runnable[0]
@@ -176,9 +176,7 @@ def _vocabulary_names(tools: Sequence[ToolSpec]) -> list[str]:
     return sorted({str(hint["vocabulary"]) for hint in hints if hint.get("vocabulary")})
 
 
-def _reader(
-    tools: Sequence[ToolSpec], vocabularies: Mapping[str, Vocabulary], day: date
-) -> Reader:
+def _reader(tools: Sequence[ToolSpec], vocabularies: Mapping[str, Vocabulary], day: date) -> Reader:
     index = NameIndex(vocabularies)
     return Reader(index=index, kinds=_kinds(tools), known=_known_words(tools), today=day)
 

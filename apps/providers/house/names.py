@@ -61,8 +61,12 @@ def tokens(text: str) -> list[Token]:
 
 
 def _digits(word: str) -> str:
-    """"twelves" and "twelve" as "12s" and "12"; other words as they are."""
-    for plain, ending in ((word, ""), (word.removesuffix("s"), "s"), (word.removesuffix("es"), "s")):
+    """ "twelves" and "twelve" as "12s" and "12"; other words as they are."""
+    for plain, ending in (
+        (word, ""),
+        (word.removesuffix("s"), "s"),
+        (word.removesuffix("es"), "s"),
+    ):
         if (ending == "" or plain != word) and re.fullmatch(WORDS, plain) and " " not in plain:
             return f"{value_of(plain)}{ending}"
     return word

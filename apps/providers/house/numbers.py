@@ -24,7 +24,8 @@ _ONES = "|".join(word for word, value in _SMALL.items() if 0 < value < 10)
 _ALL = "|".join(sorted(_SMALL, key=len, reverse=True))
 WORDS = (
     rf"(?:(?:{_TENS})[ -](?:{_ONES})|(?:{_ONES}) hundred(?: and (?:{_TENS}|{_ALL}))?|"
-    rf"half a dozen|(?:a )?couple(?: of)?|(?:a )?dozen|(?:a )?hundred|(?:a )?thousand|a grand|{_ALL})"
+    r"half a dozen|(?:a )?couple(?: of)?|(?:a )?dozen|(?:a )?hundred|(?:a )?thousand|a grand|"
+    rf"{_ALL})"
 )
 DIGITS = r"(?:\d{1,3}(?:[,'’]\d{3})+|\d+)(?:[.,]\d{1,2})?(?!\d)"
 NUMBER = rf"(?:{DIGITS}|\b{WORDS}\b)"
@@ -57,10 +58,14 @@ _UNIT = (
     r"each|[€$£¥])"
 )
 _NOT_MONEY = (
-    r"(?!\s*\+?\s*(?:-\s*)?(?:days?|weeks?|months?|years?|yrs?|hours?|inch|inches|in\.|\"|copies|copy|"
-    r"records?|items?|discs?|pieces|units?|orders?|sales|times|per ?cent|%|results?|rows?|fortnights?|"
-    r"tracks?|people|customers?|wants?|releases?|quarters?|[a-z]*\s?(?:january|february|march|april|june|"
-    r"july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b))"
+    r"(?!\s*\+?\s*(?:-\s*)?(?:days?|weeks?|months?|years?|yrs?|hours?|inch|inches|in\.|\"|copies|"
+    r"copy|"
+    r"records?|items?|discs?|pieces|units?|orders?|sales|times|per ?cent|%|results?|rows?|"
+    r"fortnights?|"
+    r"tracks?|people|customers?|wants?|releases?|quarters?|[a-z]*\s?(?:january|february|march|"
+    r"april|june|"
+    r"july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|"
+    r"dec)\b))"
 )
 _NOTE = r"(?:a )?(?:fiver|tenner)"
 _NOTES = {"fiver": Decimal(5), "tenner": Decimal(10)}
@@ -70,11 +75,13 @@ _SURE = rf"(?:{_SIGN}\s?{_PLAIN}(?:\s?{_UNIT}(?!\w))?|{_PLAIN}\s?{_UNIT}(?!\w)|{
 
 _EXCLUDES_MOST = (
     r"(?:priced |costing |cost |going for |for |that(?:'s| is| are) )?"
-    r"(?<!at or )(?:under|below|beneath|less than|lower than|cheaper than|smaller than|fewer than|<(?!=)|"
+    r"(?<!at or )(?:under|below|beneath|less than|lower than|cheaper than|smaller than|fewer "
+    r"than|<(?!=)|"
     r"costing less than|short of|shy of)"
 )
 _INCLUDES_MOST = (
-    r"(?:up to|upto|at most|at the most|no more than|not more than|nothing over|not over|nothing above|"
+    r"(?:up to|upto|at most|at the most|no more than|not more than|nothing over|not over|nothing "
+    r"above|"
     r"not above|no higher than|no dearer than|"
     r"at or (?:below|under)|equal to or (?:less|lower) than|"
     r"max(?:imum)?(?: price)?(?: of)?|maxing out at|capped at|within|<=|≤|until|till|not exceeding|"
@@ -85,27 +92,39 @@ _EXCLUDES_LEAST = (
     r"pricier than|more expensive than|costlier than|beyond|past|>(?!=)|in excess of)"
 )
 _INCLUDES_LEAST = (
-    r"(?:at least|at the least|at or (?:above|over)|from|min(?:imum)?(?: price)?(?: of)?|no less than|not less than|no cheaper than|"
-    r"nothing under|nothing below|not under|not below|starting at|starting from|upwards of|upward of|>=|≥)"
+    r"(?:at least|at the least|at or (?:above|over)|from|min(?:imum)?(?: price)?(?: of)?|no less "
+    r"than|not less than|no cheaper than|"
+    r"nothing under|nothing below|not under|not below|starting at|starting from|upwards of|"
+    r"upward of|>=|≥)"
 )
-_AFTER_MOST = r"(?:or less|or under|or below|or cheaper|or lower|and under|and below|max\b|maximum|tops|at most|and less|or so at most)"
-_AFTER_LEAST = r"(?:or more|or over|or above|or dearer|or higher|and up(?:wards?)?|and over|and above|and more|\+|plus|minimum|min\b|at least|upwards?)"
+_AFTER_MOST = (
+    r"(?:or less|or under|or below|or cheaper|or lower|and under|and below|max\b|"
+    r"maximum|tops|at most|and less|or so at most)"
+)
+_AFTER_LEAST = (
+    r"(?:or more|or over|or above|or dearer|or higher|and up(?:wards?)?|and over|and "
+    r"above|and more|\+|plus|minimum|min\b|at least|upwards?)"
+)
 _OF = r"\s*(?:the |about |around |only |just )?"
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("range", re.compile(rf"\b(?:between|from|priced|costing)\s+(?P<a>{_AMOUNT})\s*(?:and|to|-|until|up to)\s*(?P<b>{_AMOUNT}){_NOT_MONEY}")),
+    ("range", re.compile(rf"\b(?:between|from|priced|costing)\s+(?P<a>{_AMOUNT})\s*(?:and|to|-|"
+        rf"until|up to)\s*(?P<b>{_AMOUNT}){_NOT_MONEY}")),
     ("range", re.compile(rf"(?P<a>{_SURE})\s*(?:to|-|and)\s*(?P<b>{_AMOUNT}){_NOT_MONEY}")),
     ("range", re.compile(rf"(?P<a>{_PLAIN})\s*(?:to|-)\s*(?P<b>{_SURE})")),
     ("at_most", re.compile(rf"(?P<a>{_AMOUNT}){_NOT_MONEY}\s*{_AFTER_MOST}")),
     ("at_least", re.compile(rf"(?P<a>{_SURE})\s*{_AFTER_LEAST}(?!\w)")),
-    ("at_least", re.compile(rf"(?P<a>{_PLAIN}){_NOT_MONEY}\s*(?:or more|and up(?:wards?)?|or above|and above|or over|and over)\b")),
+    ("at_least", re.compile(rf"(?P<a>{_PLAIN}){_NOT_MONEY}\s*(?:or more|and up(?:wards?)?|or "
+        r"above|and above|or over|and over)\b")),
     ("at_most", re.compile(rf"(?:\b|(?=[<≤])){_INCLUDES_MOST}{_OF}(?P<a>{_AMOUNT}){_NOT_MONEY}")),
     ("at_least", re.compile(rf"(?:\b|(?=[>≥])){_INCLUDES_LEAST}{_OF}(?P<a>{_AMOUNT}){_NOT_MONEY}")),
     ("below", re.compile(rf"(?:\b|(?=<)){_EXCLUDES_MOST}{_OF}(?P<a>{_AMOUNT}){_NOT_MONEY}")),
     ("above", re.compile(rf"(?:\b|(?=>)){_EXCLUDES_LEAST}{_OF}(?P<a>{_AMOUNT}){_NOT_MONEY}")),
     ("exactly", re.compile(rf"(?P<a>{_SURE})")),
 )  # fmt: skip
-_BARE_WORDS = re.compile(rf"\b(?:for|from|until|till|within|past|beyond|budget)\s+{_OF}(?:{WORDS}|\d+)\b$")
+_BARE_WORDS = re.compile(
+    rf"\b(?:for|from|until|till|within|past|beyond|budget)\s+{_OF}(?:{WORDS}|\d+)\b$"
+)
 
 
 def prices(text: str) -> Iterator[Mention]:
@@ -134,27 +153,34 @@ def _amount(text: str) -> Decimal:
         if note in text:
             return value
     number = re.search(rf"{NUMBER}(k\b)?", text)
-    assert number is not None
+    if number is None:
+        return Decimal(0)
     digits = number.group().removesuffix("k")
     pence = Decimal("0.01") if re.search(r"\b(?:pence|cents)\b", text) else 1
     return value_of(digits) * (1000 if number[1] else 1) * pence
 
 
 _MOST = (
-    r"(?:cheapest|dearest|priciest|newest|latest|oldest|slowest|longest|best|biggest|lowest|highest|"
+    r"(?:cheapest|dearest|priciest|newest|latest|oldest|slowest|longest|best|biggest|lowest|"
+    r"highest|"
     r"least|most|largest|smallest|top|costliest|recent|rarest|worst|poorest|freshest)"
 )
 _ROWS = r"(?:rows?|results?|lines?|entries|matches|hits)"
 _COUNT = rf"(?<![\w#.$€£¥])(?P<n>\d{{1,4}}|{WORDS})(?![\w\"']|\s?(?:inch|in\b|\"|')|[.,]\d)"
 _LIMITS = (
     re.compile(
-        rf"\b(?:top|first|bottom|limit(?:ed)?(?: to| of)?|max(?:imum)?(?: of)?|at most|up to|show(?: me)? only|just|only)\s+{_COUNT}(?=\s+{_ROWS})"
+        r"\b(?:top|first|bottom|limit(?:ed)?(?: to| of)?|max(?:imum)?(?: of)?|at most|up to|"
+        rf"show(?: me)? only|just|only)\s+{_COUNT}(?=\s+{_ROWS})"
     ),
-    re.compile(rf"\b(?:top|first|bottom|limit(?:ed)?(?: to| of)?|cap(?: it)?(?: at)?|best)\s+{_COUNT}"),
+    re.compile(
+        rf"\b(?:top|first|bottom|limit(?:ed)?(?: to| of)?|cap(?: it)?(?: at)?|best)\s+{_COUNT}"
+    ),
     re.compile(rf"{_COUNT}\s+(?:of (?:the |our )?)?{_MOST}\b"),
     re.compile(rf"{_COUNT}\s+{_ROWS}\b"),
     re.compile(
-        rf"^\W*(?:please )?(?:can you |could you )?(?:show|list|give|name|get|find|pick)\s+(?:me |us |out )?(?:just |only |any |the |our )?{_COUNT}(?!\s*(?:days?|weeks?|months?|years?|-|bucks|dollars?|euros?|quid))"
+        r"^\W*(?:please )?(?:can you |could you )?(?:show|list|give|name|get|find|pick)\s+(?:me "
+        rf"|us |out )?(?:just |only |any |the |our )?{_COUNT}(?!\s*(?:days?|weeks?|months?|"
+        r"years?|-|bucks|dollars?|euros?|quid))"
     ),
 )
 

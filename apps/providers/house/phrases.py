@@ -8,19 +8,19 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from apps.providers.house.mentions import Claims, Mention
-from apps.providers.house.words import Word
+from apps.providers.house.words import Word, listed
 
 if TYPE_CHECKING:
     from apps.providers.house.reading import Reader
 
 _TITLED = frozenset(("called", "titled", "entitled", "named"))
 _BY = frozenset(("by", "artist", "label"))
-_ENDS = frozenset(
+_ENDS = listed(
     "in on under over for with that which who below above at we do please from still since between "
     "priced costing is are has have was not and or up than cheaper sorted ordered to left i you "
-    "there if".split()
+    "there if"
 )  # fmt: skip
-_JOINERS = frozenset("of the and & de la le du von van der n in for to a".split())
+_JOINERS = listed("of the and & de la le du von van der n in for to a")
 _TIMES = frozenset(
     name.lower()
     for names in (calendar.month_name, calendar.month_abbr, calendar.day_name, calendar.day_abbr)
@@ -83,7 +83,9 @@ def _ends(text: str, phrase: Sequence[Word], word: Word) -> bool:
 def _is_format(text: str, word: Word, reader: Reader) -> bool:
     """Whether a word after a name is a plural or a measure rather than part of the name."""
     closing = word.plain.endswith("s") or any(c.isdigit() for c in word.plain)
-    return (closing or word.text.isupper()) and bool(reader.index.find(text[word.start : word.end + 1]))
+    return (closing or word.text.isupper()) and bool(
+        reader.index.find(text[word.start : word.end + 1])
+    )
 
 
 def _capital_runs(
@@ -113,17 +115,22 @@ def _continues(text: str, run: Sequence[Word], word: Word, claims: Claims) -> bo
     return _may_open(word, claims) or word.plain in _JOINERS
 
 
-def _trimmed(
-    text: str, run: Sequence[Word], reader: Reader, *, titled: bool
-) -> list[Word]:
+def _trimmed(text: str, run: Sequence[Word], reader: Reader, *, titled: bool) -> list[Word]:
     """The run without everyday words at its ends; empty when vocabularies explain it all."""
     kept = list(run)
-    while kept and not _is_named(kept[0], titled=titled) and (reader.is_plain(kept[0].plain) or kept[0].plain in _JOINERS):
+    while (
+        kept
+        and not _is_named(kept[0], titled=titled)
+        and (reader.is_plain(kept[0].plain) or kept[0].plain in _JOINERS)
+    ):
         if kept[0].plain == "the" and kept[0].is_capital and kept[0].start > 0 and len(kept) > 1:
             break
         kept.pop(0)
     while kept and (
-        (not _is_named(kept[-1], titled=titled) and (reader.is_plain(kept[-1].plain) or kept[-1].plain in _JOINERS))
+        (
+            not _is_named(kept[-1], titled=titled)
+            and (reader.is_plain(kept[-1].plain) or kept[-1].plain in _JOINERS)
+        )
         or (_is_format(text, kept[-1], reader) and not kept[-1].text.istitle())
     ):
         kept.pop()

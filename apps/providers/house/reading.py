@@ -14,7 +14,7 @@ from apps.providers.house.numbers import limits, prices
 from apps.providers.house.phrases import name_phrases
 from apps.providers.house.spans import spans
 from apps.providers.house.spelling import Spelling
-from apps.providers.house.words import Word, cut, fold, lower
+from apps.providers.house.words import Word, cut, fold, listed, lower
 
 _QUOTED = (
     re.compile(r"(?<![\w\"])\"(?P<text>[^\"\n]{2,120}?)\"(?!\w)"),
@@ -22,7 +22,9 @@ _QUOTED = (
 )
 _ASKS = re.compile(r"\b(?:which|what|what's|the|by|its|of|per)\s+$")
 _THE = re.compile(r"\b(?:the|this|whole)\s+$")
-_GOODS = re.compile(r"\s*(?:$|[?.!]|(?:music|records?|lps?|cds?|vinyl|tapes?|stock|section|stuff|wants?)\b)")
+_GOODS = re.compile(
+    r"\s*(?:$|[?.!]|(?:music|records?|lps?|cds?|vinyl|tapes?|stock|section|stuff|wants?)\b)"
+)
 _SAYS = re.compile(r"\s+(?:is|was|does|did|of|are|and year)\b|,")
 _BARE_NUMBER = re.compile(r"(?<![\w.,$€£¥#-])\d{1,18}(?![\w\"'-]|[.,]\d|\s?(?:inch|%))")
 
@@ -121,7 +123,9 @@ class Reader:
             return bool(_GOODS.match(text[name.end :].lower()))
         if name.rank != PART or fold(said) not in self.known:
             return True
-        return not (_ASKS.search(text[: name.start].lower()) or _SAYS.match(text[name.end :].lower()))
+        return not (
+            _ASKS.search(text[: name.start].lower()) or _SAYS.match(text[name.end :].lower())
+        )
 
     def _claim_amounts(self, low: str, claims: Claims, names: tuple[Name, ...]) -> None:
         taken = [(name.start, name.end) for name in names]
@@ -146,9 +150,7 @@ class Reader:
             if word.start not in taken:
                 yield from self.index.guess(text, word.start, word.end)
 
-    def _numbers(
-        self, low: str, claims: Claims, names: tuple[Name, ...]
-    ) -> Iterator[Mention]:
+    def _numbers(self, low: str, claims: Claims, names: tuple[Name, ...]) -> Iterator[Mention]:
         for match in _BARE_NUMBER.finditer(low):
             start, end = match.span()
             if claims.is_free(start, end) and not any(n.start < end > start < n.end for n in names):
@@ -203,11 +205,14 @@ def introduced(reading: Reading) -> list[Word]:
     for word in reading.rest:
         at = places[word.start]
         before = reading.words[at - 1] if at else None
-        if _tells(word) or before is None or before in kept or before.plain in _LEADS:
-            kept.append(word)
-        elif before.plain == "for" and at > 1 and concept(reading.words[at - 2].plain) in _SEEKS:
-            kept.append(word)
-        elif _runs_to_goods(reading, at, rest):
+        if (
+            _tells(word)
+            or before is None
+            or before in kept
+            or before.plain in _LEADS
+            or (before.plain == "for" and at > 1 and concept(reading.words[at - 2].plain) in _SEEKS)
+            or _runs_to_goods(reading, at, rest)
+        ):
             kept.append(word)
     return kept
 
@@ -228,6 +233,4 @@ def _runs_to_goods(reading: Reading, at: int, rest: set[Word]) -> bool:
 
 
 _SEEKS = frozenset(("search", "look", "want", "stock", "catalog", "hunt"))
-_LEADS = frozenset(
-    "by from called titled named label artist any got have find search band".split()
-)
+_LEADS = listed("by from called titled named label artist any got have find search band")

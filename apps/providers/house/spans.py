@@ -32,7 +32,9 @@ _UNITS = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "quarter": 91, "yea
 _UNIT = r"(?P<unit>day|week|fortnight|month|quarter|year|yr|(?<=\d)d|wk|mo)s?\b"
 _SHORT = {"d": "day", "wk": "week", "mo": "month"}
 _COUNT = rf"(?P<n>\d+(?!\w*\w\w\d)|(?:half an?|an?|{WORDS})(?=[\s-]))"
-_LENGTH = rf"{_COUNT}(?P<plus>\s?\+)?[\s-]*(?:(?:whole|full|calendar) )?{_UNIT}(?P<half> and a half)?"
+_LENGTH = (
+    rf"{_COUNT}(?P<plus>\s?\+)?[\s-]*(?:(?:whole|full|calendar) )?{_UNIT}(?P<half> and a half)?"
+)
 
 Read = Callable[[re.Match[str], date], Span | None]
 
@@ -143,11 +145,14 @@ def _periods_ago(unit: str, count: int, today: date, days: int) -> Span:
 
 _DATES = (
     rf"(?:(?P<iso{{0}}>\d{{{{4}}}}-\d{{{{1,2}}}}-\d{{{{1,2}}}})|"
-    rf"(?:{WEEKDAY},? (?:the )?)?(?P<d{{0}}>\d{{{{1,2}}}})(?:st|nd|rd|th)?(?: of)? (?P<m{{0}}>{MONTH})(?:,? (?P<y{{0}}>\d{{{{4}}}}))?|"
-    rf"(?P<mm{{0}}>{MONTH}) (?:the )?(?P<dd{{0}}>\d{{{{1,2}}}})(?:st|nd|rd|th)?(?!\d)(?:,? (?P<yy{{0}}>\d{{{{4}}}}))?|"
+    rf"(?:{WEEKDAY},? (?:the )?)?(?P<d{{0}}>\d{{{{1,2}}}})(?:st|nd|rd|th)?(?: of)? "
+    rf"(?P<m{{0}}>{MONTH})(?:,? (?P<y{{0}}>\d{{{{4}}}}))?|"
+    rf"(?P<mm{{0}}>{MONTH}) (?:the )?(?P<dd{{0}}>\d{{{{1,2}}}})(?:st|nd|rd|th)?(?!\d)(?:,? "
+    rf"(?P<yy{{0}}>\d{{{{4}}}}))?|"
     rf"(?P<mo{{0}}>{MONTH})(?: (?:of )?(?P<my{{0}}>\d{{{{4}}}}))?|"
     rf"(?P<only{{0}}>(?:19|20)\d\d)(?!\d)|(?:last )?(?P<word{{0}}>today|now|yesterday|{WEEKDAY})|"
-    rf"(?:the )?(?:start|beginning) of (?P<start{{0}}>(?:this|last|the) (?:week|month|quarter|year))|"
+    rf"(?:the )?(?:start|beginning) of (?P<start{{0}}>(?:this|last|the) (?:week|month|quarter|"
+    r"year))|"
     rf"(?P<rel{{0}}>(?:this|last) (?:week|month|quarter|year)))"
 )
 
@@ -301,7 +306,11 @@ def _quarter(match: re.Match[str], today: date) -> Span:
 def _half(match: re.Match[str], today: date) -> Span:
     second = match["h"] in ("2", "second")
     year = int(match["y"]) if match["y"] else today.year
-    return Span(date(year, 7, 1), date(year, 12, 31)) if second else Span(date(year, 1, 1), date(year, 6, 30))
+    return (
+        Span(date(year, 7, 1), date(year, 12, 31))
+        if second
+        else Span(date(year, 1, 1), date(year, 6, 30))
+    )
 
 
 def _to_date(match: re.Match[str], today: date) -> Span:
@@ -321,33 +330,48 @@ _READERS: tuple[tuple[re.Pattern[str], Read], ...] = tuple(
     (re.compile(pattern), read)
     for pattern, read in (
         (r"\bthe day before yesterday\b", _day(2)),
-        (rf"\b(?:from|between) (?:the )?{_date('a')} (?:to|and|until|till|through|-|up to) (?:the )?(?:end of )?{_date('b')}", _between),
+        (rf"\b(?:from|between) (?:the )?{_date('a')} (?:to|and|until|till|through|-|up to) "
+            rf"(?:the )?(?:end of )?{_date('b')}", _between),
         (rf"(?<!\w){_date('a')} ?(?:to|until|till|through|-) ?{_date('b')}", _between),
-        (rf"\b(?:from |between )?(?:the )?(?P<first>\d{{1,2}})(?:st|nd|rd|th)? ?(?:to|and|until|till|through|-) ?(?:the )?{_date('b')}", _between),
-        (rf"\b(?:in |for |of )?the week (?:of|beginning|starting|from|commencing) (?:the )?{_date('a')}", _week_of),
-        (rf"\b(?:since|from|starting(?: on| from| in)?|beginning(?: on)?|(?P<after>after)) (?:the )?{_date('a')}(?: on(?:wards?)?)?(?! (?:to|and|until|till|through)\b)", _since),
-        (rf"\b(?:until|(?<!the )till|up to|through|by the end of|(?P<before>before|prior to|earlier than)) (?:the )?(?:end of )?{_date('a')}", _until),
+        (rf"\b(?:from |between )?(?:the )?(?P<first>\d{{1,2}})(?:st|nd|rd|th)? ?(?:to|and|until|"
+            rf"till|through|-) ?(?:the )?{_date('b')}", _between),
+        (r"\b(?:in |for |of )?the week (?:of|beginning|starting|from|commencing) (?:the "
+            rf")?{_date('a')}", _week_of),
+        (r"\b(?:since|from|starting(?: on| from| in)?|beginning(?: on)?|(?P<after>after)) "
+            rf"(?:the )?{_date('a')}(?: on(?:wards?)?)?(?! (?:to|and|until|till|through)\b)",
+            _since),
+        (r"\b(?:until|(?<!the )till|up to|through|by the end of|(?P<before>before|prior to|"
+            rf"earlier than)) (?:the )?(?:end of )?{_date('a')}", _until),
         (rf"\b{_LENGTH} (?P<of>from )?ago\b", _ago),
         (rf"\b(?:the )?{_PERIOD} before last\b", _before_last),
         (r"\byesterday(?:'s)?\b", _day(1)),
         (r"\b(?:today(?:'s)?|tonight|this (?:morning|afternoon|evening)|so far today)\b", _day(0)),
-        (rf"\b(?:in |over |within |during |for |from )?(?:the |these |our )?(?:last|past|previous|trailing|preceding|recent) {_LENGTH}", trailing),
+        (r"\b(?:in |over |within |during |for |from )?(?:the |these |our )?(?:last|past|"
+            rf"previous|trailing|preceding|recent) {_LENGTH}", trailing),
         (rf"\b{_PERIOD}[- ]to[- ]date\b|\b(?:wtd|mtd|qtd|ytd)\b", _to_date),
-        (rf"\b(?:so far )?(?:this|the current|current){{1}} (?:calendar )?{_PERIOD}(?:'s)?(?: so far)?\b", _this),
+        (rf"\b(?:so far )?(?:this|the current|current){{1}} (?:calendar )?{_PERIOD}(?:'s)?(?: so "
+            r"far)?\b", _this),
         (rf"\b(?:in|over|within|during|for) the (?:last|past) {_PERIOD}\b(?!')", _the_last),
         (r"\b(?:in |over |during )?(?:the |this )?(?:past|last) (?P<unit>fortnight)\b", _the_last),
         (rf"\b(?:the )?past {_PERIOD}\b", _the_last),
         (rf"\b(?:last|previous|the previous|prior) (?:calendar )?{_PERIOD}(?:'s)?\b", _last),
-        (r"\b(?:on |over |at |during )?(?:(?P<when>this|the|last|past|previous) )?weekend(?:'s)?\b", _weekend),
-        (rf"\b(?:in |for |during )?(?:the )?(?:q(?P<q>[1-4])|(?P<nth>first|second|third|fourth) quarter)(?: (?:of )?(?P<y>\d{{4}}))?\b", _quarter),
-        (rf"\b(?:in |for |during )?(?:the )?(?:h(?=[12])|(?=first half|second half))(?P<h>1|2|first|second)(?: half)?(?: of)?(?: (?P<y>\d{{4}})| (?:this|the) year)?\b", _half),
-        (r"\b(?:in |over |during )?(?:the )?(?:(?P<when>last|this|past) |(?<=in )|(?<=during ))(?P<season>spring|summer|autumn|fall)\b", _season),
-        (rf"\b(?:on |for |of )?(?:(?P<when>last|this past|past|previous) )(?P<weekday>{WEEKDAY})(?:'s)?", _weekday),
+        (r"\b(?:on |over |at |during )?(?:(?P<when>this|the|last|past|previous) "
+            r")?weekend(?:'s)?\b", _weekend),
+        (r"\b(?:in |for |during )?(?:the )?(?:q(?P<q>[1-4])|(?P<nth>first|second|third|fourth) "
+            r"quarter)(?: (?:of )?(?P<y>\d{4}))?\b", _quarter),
+        (r"\b(?:in |for |during )?(?:the )?(?:h(?=[12])|(?=first half|second half))(?P<h>1|2|"
+            r"first|second)(?: half)?(?: of)?(?: (?P<y>\d{4})| (?:this|the) year)?\b", _half),
+        (r"\b(?:in |over |during )?(?:the )?(?:(?P<when>last|this|past) |(?<=in )|(?<=during "
+            r"))(?P<season>spring|summer|autumn|fall)\b", _season),
+        (r"\b(?:on |for |of )?(?:(?P<when>last|this past|past|previous) "
+            rf")(?P<weekday>{WEEKDAY})(?:'s)?", _weekday),
         (rf"\b(?:on |for |of )(?P<when>)(?P<weekday>{WEEKDAY})(?:'s)?", _weekday),
         (rf"\b(?!(?:mon|wed|fri|sat|sun)\b)(?P<when>)(?P<weekday>{WEEKDAY})(?:'s)?", _weekday),
-        (rf"\b(?:in |on |for |during |of |all |throughout )(?:the )?(?:month of )?{_date('a')}(?:'s)?", _on),
+        (r"\b(?:in |on |for |during |of |all |throughout )(?:the )?(?:month of "
+            rf")?{_date('a')}(?:'s)?", _on),
         (r"\bon the (?P<day>\d{1,2})(?:st|nd|rd|th)\b", _day_of_month),
-        (rf"(?<![\w.#$€£-])(?!(?:may|mar|sat|sun|wed|mon|fri|now)\b(?!\.? \d))(?:last )?{_date('a')}(?:'s)?(?![\w-])", _on),
+        (r"(?<![\w.#$€£-])(?!(?:may|mar|sat|sun|wed|mon|fri|now)\b(?!\.? \d))(?:last "
+            rf")?{_date('a')}(?:'s)?(?![\w-])", _on),
         (rf"\b{_LENGTH}", lambda match, today: Span(days=length(match))),
     )
 )  # fmt: skip

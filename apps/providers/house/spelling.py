@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from apps.providers.house.words import Word, distance
+from apps.providers.house.words import Word, distance, listed
 
 SHORTEST = 3
 LONG = 7
-_ALWAYS = frozenset(
+_ALWAYS = listed(
     """
     under below above over between cheaper expensive cheapest dearest dollars dollar euros pounds
     days weeks months years week month year quarter yesterday today january february march april
@@ -18,7 +18,7 @@ _ALWAYS = frozenset(
     this since first newest oldest longest better near mint genre format orders refunds refunded
     barcode missing wants waiting open filled dropped daily weekly monthly limit what which where
     when many much how the and for are our not have hasn't haven't show list cheap without tell
-    """.split()
+    """
 )  # fmt: skip
 
 

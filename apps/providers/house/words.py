@@ -48,6 +48,11 @@ def cut(text: str) -> list[Word]:
     return found
 
 
+def listed(text: str) -> frozenset[str]:
+    """Words of a list that is easier to read as text."""
+    return frozenset(text.split())
+
+
 def stem(word: str) -> str:
     """A word without its commonest English endings; short words stay as they are."""
     for ending, instead in _ENDINGS:
