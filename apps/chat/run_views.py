@@ -50,7 +50,8 @@ def runs(request: HttpRequest) -> HttpResponse:
     mine = Run.objects.visible_to(acting(request)).select_related("thread")
     rows = mine.annotate(cost=Sum("steps__cost")).order_by("-created_at", "-number")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
-    context = {"heading": "Runs", "page": page, "noun": "runs", "list_url": "chat:runs"}
+    noun = "run" if page.paginator.count == 1 else "runs"
+    context = {"heading": "Runs", "page": page, "noun": noun, "list_url": "chat:runs"}
     return render(request, "chat/runs.html", context)
 
 

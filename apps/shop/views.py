@@ -154,7 +154,9 @@ def _sale_words(member: Member, query: str) -> Q:
 
 def _want_context(request: HttpRequest) -> Context:
     query, status = _query(request), request.GET.get("status", "open")
-    rows: QuerySet[Any] = Want.objects.visible_to(acting(request)).select_related("release", "customer")
+    rows: QuerySet[Any] = Want.objects.visible_to(acting(request)).select_related(
+        "release", "customer"
+    )
     if status in Want.Status.values:
         rows = rows.filter(status=status)
     rows = _words(rows, query, "release__")
@@ -178,7 +180,7 @@ def _context(
     shop = Shop.objects.filter(guild_id=member.guild_id).first()
     return {
         "heading": heading,
-        "noun": noun,
+        "noun": noun[:-1] if page.paginator.count == 1 else noun,
         "list_url": list_url,
         "page": page,
         "shop": shop,
