@@ -124,7 +124,7 @@ def _succeeds(command: list[str], environment: Mapping[str, str], *, seconds: fl
 
 def run_checks(names: list[str], arguments: list[str], environment: dict[str, str]) -> list[str]:
     """Run the named checks one after another, each whatever the others say; names what failed."""
-    failed = []
+    failed: list[str] = []
     for name in names:
         if name == "pytest" and failed:  # said before, so that pytest's own line stands last
             say_on_stderr("Failed so far: " + "; ".join(failed) + ".")
