@@ -87,7 +87,7 @@ class NameIndex:
     def find(self, text: str) -> list[Name]:
         """Names said exactly, by a synonym or by part; several may share a place."""
         words = tokens(text)
-        found = []
+        found: list[Name] = []
         for vocabulary, keys in self._keys.items():
             found.extend(_find(vocabulary, keys, words, text))
         return found
@@ -95,7 +95,7 @@ class NameIndex:
     def guess(self, text: str, start: int, end: int) -> list[Name]:
         """Names that the words at that place may be a typo of."""
         key = key_of(text[start:end])
-        found = []
+        found: list[Name] = []
         if len(key) < 3 or any(c.isdigit() for c in key):
             return found
         for vocabulary, keys in self._keys.items():
