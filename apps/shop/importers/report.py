@@ -41,7 +41,8 @@ class Report:
     @classmethod
     def load(cls, stored: dict[str, Any]) -> Report:
         """The report as a checkpoint kept it; an empty one for ``{}``."""
-        known = {name: stored[name] for name in cls.__dataclass_fields__ if name in stored}
+        names = set(cls.__dataclass_fields__) - {"extra"}
+        known = {name: stored[name] for name in names if name in stored}
         extra = {name: value for name, value in stored.items() if name not in known}
         return cls(**known, extra=extra)
 
@@ -60,7 +61,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         values = asdict(self)
-        return {**values, **values.pop("extra")}
+        return values.pop("extra") | values
 
 
 def shown(value: str) -> str:
