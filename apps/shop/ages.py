@@ -80,8 +80,10 @@ def oldest(items: QuerySet[StockItem], limit: int) -> list[int]:
         window *= 8
 
 
-def _settled(best: list[Aged], limit: int, youngest: datetime) -> bool:
-    return len(best) == limit and not best[-1].unknown and best[-1].since < youngest.timestamp()
+def _settled(best: list[Aged], limit: int, youngest: datetime | None) -> bool:
+    if len(best) < limit or best[-1].unknown or youngest is None:
+        return False
+    return best[-1].since < youngest.timestamp()
 
 
 def _aged(seen: Iterable[tuple[int, int, datetime | None]]) -> Iterator[Aged]:
@@ -94,16 +96,16 @@ def _aged(seen: Iterable[tuple[int, int, datetime | None]]) -> Iterator[Aged]:
 
 def _unlisted(items: QuerySet[StockItem], limit: int) -> list[Aged]:
     """Items without a listing date: those of the releases sold longest ago, then any others."""
-    keys = items.values("release_id")
+    columns = ("pk", "release_id", "listed_at")
+    some = list(items.order_by("pk").values_list(*columns)[:limit])
+    if len(some) < limit:
+        return sorted(_aged(some))
     first = (
         completed_sales()
-        .filter(release_id__in=keys)
+        .filter(release_id__in=items.values("release_id"))
         .values_list("release_id")
         .annotate(last=Max("sale__ordered_at"))
         .order_by("last", "release_id")[:limit]
     )
     of_first = items.filter(release_id__in=[release_id for release_id, _ in first])
-    others = items.order_by("pk")
-    columns = ("pk", "release_id", "listed_at")
-    rows = {*of_first.values_list(*columns), *others.values_list(*columns)[:limit]}
-    return sorted(_aged(rows))[:limit]
+    return sorted(_aged({*some, *of_first.values_list(*columns)}))[:limit]

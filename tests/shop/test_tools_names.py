@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from apps.core import reading, vocabulary
@@ -78,7 +80,7 @@ def test_the_stored_name_needs_no_note(demo_shop: DemoShop) -> None:
     ],
 )
 def test_an_unknown_name_is_told_the_nearest(
-    demo_shop: DemoShop, arguments: dict[str, str], nearest: str
+    demo_shop: DemoShop, arguments: dict[str, Any], nearest: str
 ) -> None:
     with pytest.raises(ToolError, match=nearest):
         ask("stock_search", demo_shop.guild, **arguments)

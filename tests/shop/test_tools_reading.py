@@ -144,7 +144,8 @@ class TestSmallRows:
         }  # fmt: skip
 
     def test_a_lookup_needs_a_number_or_words(self, guild: Guild) -> None:
-        for arguments in ({}, {"q": ""}, {"q": "   "}):
+        nothing: list[dict[str, Any]] = [{}, {"q": ""}, {"q": "   "}]
+        for arguments in nothing:
             with pytest.raises(ToolError, match="Name a release"):
                 ask("release_lookup", guild, **arguments)
 

@@ -15,6 +15,7 @@ from apps.core.tools import BadArguments, Table, Text, ToolArgs, ToolContext, To
 from apps.core.tools import tool as register_tool
 from apps.guilds import policy
 from apps.guilds.models import Guild, User
+from apps.shop import ages
 from apps.shop.demo.known import KNOWN
 from apps.shop.models import Release, Shop, StockItem
 
@@ -179,6 +180,27 @@ class TestBoundaries:
         ]
         assert [row["unsold_days"] for row in ordered.rows] == [90, 90, 90, 89, 89, 89, None]
 
+    def test_age_order_holds_with_small_windows_and_many_undated_items(
+        self, shop: Guild, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(ages, "WINDOW", 2)
+        expected = []
+        for number in range(40):
+            of = makers.release(shop)
+            listed = sold = None
+            if number % 3:
+                listed = makers.NOW - timedelta(days=number * 37 % 101, seconds=number)
+            if number % 2:
+                sold = makers.NOW - timedelta(days=number * 53 % 97, seconds=number)
+                makers.sale(shop, sold, (of, "8.00"))
+            key = makers.item(of, listed_at=listed).pk
+            since = ages.since(listed, sold)
+            expected.append((since is None, since or makers.NOW, key))
+        order = [key for _, _, key in sorted(expected)]
+        for limit in (1, 3, 7, 39, 40, 50):
+            table = ask("stock_search", shop, now=makers.NOW, sort="age", limit=limit)
+            assert keys(table) == order[:limit]
+
     @pytest.mark.parametrize(
         ("status", "counts"),
         [
@@ -292,12 +314,13 @@ class TestTheLock:
         other = stranger.members.get().guild
         makers.item(makers.release(guild))
         assert ask("stock_search", guild).totals["rows"] == 1
-        for name, arguments in (
+        calls: list[tuple[str, dict[str, Any]]] = [
             ("stock_search", {}),
             ("release_lookup", {"q": "night"}),
             ("sales_summary", {}),
             ("customer_wants", {}),
-        ):
+        ]
+        for name, arguments in calls:
             assert ask(name, other, **arguments).totals["rows"] == 0
         assert ask("catalog_health", other).totals["releases"] == 0
         # Even with the wrong guild in its context, the scope decides what there is to see.
