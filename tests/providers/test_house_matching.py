@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from apps.core.tools import Text, ToolArgs, ToolContext, registry, tool
-from apps.providers.house import MODEL, PROVIDER, fixed_names
+from apps.providers.house import MODEL, PROVIDER, HouseModel, fixed_names
 from apps.providers.house.scoring import score
 from apps.providers.types import ChatMessage, Completion, ToolDelta
 
@@ -212,10 +212,11 @@ def test_a_hundred_thousand_characters_are_refused_at_once(question):
 
 
 @pytest.mark.parametrize(
-    "question", ["cheap jazz " * 180, "$10 " * 490, "1 " * 990, "from 1 to " * 190, "Aa " * 660]
+    "question", ["cheap jazz " * 90, "$10 " * 245, "1 " * 495, "from 1 to " * 95, "Aa " * 330]
 )
 def test_the_longest_question_that_is_read_takes_no_second(question):
-    call_of("warm up the compiled patterns")
+    model = HouseModel(fixed_names.load)
+    completion(request(ChatMessage("user", "jazz LPs")), model)
     begun = time.process_time()
-    completion(request(ChatMessage("user", question)))
-    assert time.process_time() - begun < 3
+    completion(request(ChatMessage("user", question)), model)
+    assert time.process_time() - begun < 1

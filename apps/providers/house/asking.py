@@ -11,7 +11,7 @@ from apps.providers.house.words import cut, listed, stem
 from apps.providers.types import ToolSpec
 
 SELF = "House model (no key)"
-LONGEST_QUESTION = 2000
+LONGEST_QUESTION = 1000
 _POLITE = re.compile(
     r"^\W*(?:(?:please|pls|hey|hi|hello|ok|okay|so|now|and|then|kindly|quickly|go ahead and|"
     r"(?:can|could|would|will) you|i(?:'d| would)? (?:want|like|need)(?: you)? to|you (?:should|"

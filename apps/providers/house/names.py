@@ -83,6 +83,7 @@ class NameIndex:
         self._keys: dict[str, dict[str, tuple[str, int]]] = {}
         for vocabulary, content in vocabularies.items():
             self._keys[vocabulary] = _keys(content)
+        self._initials = {name: _by_initial(keys) for name, keys in self._keys.items()}
 
     def find(self, text: str) -> list[Name]:
         """Names said exactly, by a synonym or by part; several may share a place."""
@@ -98,8 +99,8 @@ class NameIndex:
         found: list[Name] = []
         if len(key) < 3 or any(c.isdigit() for c in key):
             return found
-        for vocabulary, keys in self._keys.items():
-            near = _nearest(key, keys)
+        for vocabulary, initials in self._initials.items():
+            near = _nearest(key, initials.get(key[0], {}))
             if near:
                 found.append(Name(vocabulary, near, start, end, FUZZY))
         return found
@@ -115,7 +116,9 @@ def _nearest(key: str, keys: Mapping[str, tuple[str, int]]) -> str | None:
     most = 1 if len(key) < 8 else 2
     best = (most + 1, "")
     for known, (name, rank) in keys.items():
-        if len(known) < 4 or known[0] != key[0] or (len(key) < 5 and not is_slip(key, known)):
+        if abs(len(known) - len(key)) > most:
+            continue
+        if len(known) < 4 or (len(key) < 5 and not is_slip(key, known)):
             continue
         if rank == PART and len(key) < 6:
             continue
@@ -123,6 +126,13 @@ def _nearest(key: str, keys: Mapping[str, tuple[str, int]]) -> str | None:
         if edits < best[0]:
             best = (edits, name)
     return best[1] or None
+
+
+def _by_initial(keys: Mapping[str, tuple[str, int]]) -> dict[str, dict[str, tuple[str, int]]]:
+    initials: dict[str, dict[str, tuple[str, int]]] = {}
+    for key, value in keys.items():
+        initials.setdefault(key[0], {})[key] = value
+    return initials
 
 
 def _keys(content: Vocabulary) -> dict[str, tuple[str, int]]:
