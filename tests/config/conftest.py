@@ -139,7 +139,7 @@ class Ground:
     def close(self) -> None:
         for holder in self.holders:
             holder.kill()
-        place = Place(self.var, self.home, self.home, account=None)  # type: ignore[arg-type]
+        place = Place(self.var, self.home, self.home, account=None)
         launch_valkey.stop(place)
         launch_postgres.stop(place)
         shutil.rmtree(self.var, ignore_errors=True)
