@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from django.conf import settings
 from django.core.management import call_command
 
 from apps.core.tools import Text, ToolArgs, ToolContext, registry, tool
+from apps.guilds.models import Guild
 from apps.providers.house import MODEL, PROVIDER, HouseModel, fixed_names
 from apps.providers.house.scoring import score
 from apps.providers.types import ChatMessage, Completion, ToolDelta
+from apps.shop.models import Release
 
 from .house_requests import call_of, completion, exchange, request, streamed, words_of
 
@@ -178,6 +181,14 @@ def test_a_fragment_goes_on_from_the_call_before(fragment, arguments):
     assert (call.name, json.loads(call.arguments)) == ("stock_search", arguments)
 
 
+def test_it_stands_for_the_release_asked_for_before():
+    found = {"kind": "text", "text": "Harbour Lights", "ref": "release:77"}
+    before = exchange("tell me about release 77", "release_lookup", {"release_id": 77}, found)
+    asked = request(*before, ChatMessage("user", "how many copies of it do we have?"))
+    call = completion(asked).tool_calls[0]
+    assert (call.name, json.loads(call.arguments)) == ("stock_for_release", {"release_id": 77})
+
+
 def test_a_whole_question_does_not_inherit():
     table = {"kind": "table", "title": "Stock", "columns": [], "rows": [], "total_rows": 0}
     before = exchange("LPs under $10", "stock_search", {"format": "LP", "price_max": "10"}, table)
@@ -220,3 +231,13 @@ def test_the_longest_question_that_is_read_takes_no_second(question):
     begun = time.process_time()
     completion(request(ChatMessage("user", question)), model)
     assert time.process_time() - begun < 1
+
+
+def test_names_come_from_the_guilds_own_rows(own_db):
+    guild = Guild.objects.create(name="Lantern Street Records")
+    Release.objects.create(
+        guild=guild, title="Night Ferry", genres=["Electronic"], styles=["Zeuhl"], carriers=["LP"]
+    )
+    asked = replace(request(ChatMessage("user", "zehul lps under 10")), guild_id=guild.pk)
+    call = completion(asked, HouseModel()).tool_calls[0]
+    assert json.loads(call.arguments) == {"style": "Zeuhl", "format": "LP", "price_max": "10"}

@@ -13,7 +13,7 @@ from apps.providers.house.reading import Reader, Reading
 from apps.providers.house.transcript import Transcript, arguments_of
 from apps.providers.types import ToolSpec
 
-__all__ = ["arguments_of", "follow"]
+__all__ = ["arguments_of", "follow", "lent"]
 
 _OPENS = re.compile(
     r"^\W*(?:and|or|but|only|just|what about|how about|same|also|now|instead|then|ok(?:ay)?,? "
@@ -49,6 +49,26 @@ def follow(
         return None
     base = arguments_of(call)
     return spec, merged(fields_of(spec), base, filled.arguments)
+
+
+def lent(
+    tools: Sequence[ToolSpec], said: Transcript, reading: Reading, ranked: Sequence[Match]
+) -> tuple[ToolSpec, dict[str, Any]] | None:
+    """The likeliest call with the number that "it" stands for, taken from the call before."""
+    call = said.earlier_call
+    best = max(ranked, key=lambda match: match.likeness, default=None)
+    if call is None or best is None or not best.filled.missing or not best.shared:
+        return None
+    before = next((tool for tool in tools if tool.name == call.name), None)
+    if before is None or reading.claims.of("name") or reading.claims.of("quoted"):
+        return None
+    said_before = arguments_of(call)
+    known = {field.fills: said_before.get(field.name) for field in fields_of(before)}
+    wanted = [field for field in fields_of(best.spec) if field.name in best.filled.missing]
+    found = {field.name: known.get(field.fills) for field in wanted if field.fills}
+    if len(found) < len(wanted) or any(value is None for value in found.values()):
+        return None
+    return best.spec, {**best.filled.arguments, **found}
 
 
 def _is_fragment(reading: Reading, ranked: Sequence[Match], spec: ToolSpec) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date
@@ -65,7 +66,6 @@ class HouseModel:
 
     def __init__(self, load: Load = vocabulary.load) -> None:
         self._load = load
-        self._prepared: tuple[Any, Matcher] | None = None
 
     async def stream(
         self, request: ChatRequest
@@ -111,6 +111,7 @@ class HouseModel:
         reading = reader.read(said.question)
         ranked = matcher.rank(reading)
         followed = following.follow(request.tools, said, reading, ranked, reader)
+        followed = followed or following.lent(request.tools, said, reading, ranked)
         if followed is not None:
             return Reply(calls=(_tool_call(request, *followed),))
         return self._best(request, reading, ranked)
@@ -129,11 +130,7 @@ class HouseModel:
         """Example questions are read once for the same tools, names and day."""
         names = _vocabulary_names(request.tools)
         vocabularies = {name: self._load(name, request.guild_id) for name in names}
-        key = (request.tools, vocabularies, today(request))
-        if self._prepared is None or self._prepared[0] != key:
-            reader = _reader(request.tools, vocabularies, today(request))
-            self._prepared = (key, Matcher(request.tools, reader))
-        return self._prepared[1]
+        return prepared(request.tools, vocabularies, today(request))
 
     def _readings(self, request: ChatRequest, said: Transcript) -> list[str]:
         """How names of vocabularies were read, where the question spells them differently."""
@@ -176,9 +173,22 @@ def _vocabulary_names(tools: Sequence[ToolSpec]) -> list[str]:
     return sorted({str(hint["vocabulary"]) for hint in hints if hint.get("vocabulary")})
 
 
-def _reader(tools: Sequence[ToolSpec], vocabularies: Mapping[str, Vocabulary], day: date) -> Reader:
+def prepared(
+    tools: Sequence[ToolSpec], vocabularies: Mapping[str, Vocabulary], day: date
+) -> Matcher:
+    """A matcher for these tools, names and day; the latest few are kept, whoever asks."""
+    key = (tools, vocabularies, day)
+    for known, matcher in list(_prepared):
+        if known == key:
+            return matcher
     index = NameIndex(vocabularies)
-    return Reader(index=index, kinds=_kinds(tools), known=_known_words(tools), today=day)
+    reader = Reader(index=index, kinds=_kinds(tools), known=_known_words(tools), today=day)
+    matcher = Matcher(tools, reader)
+    _prepared.append((key, matcher))
+    return matcher
+
+
+_prepared: deque[tuple[Any, Matcher]] = deque(maxlen=8)
 
 
 def _is_sure(match: Match, reading: Reading) -> bool:
