@@ -29,7 +29,7 @@ def execute_run(run_id: str) -> None:
 def wake(run_id: UUID) -> None:
     """Tell a worker about a queued run; when the broker is away the sweep finds it later."""
     try:
-        execute_run.apply_async([str(run_id)], retry=False)
+        execute_run.apply_async((str(run_id),), retry=False)
     except (OperationalError, OSError) as error:
         log.warning("no worker woken, the sweep will: %s", type(error).__name__)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 
@@ -124,8 +124,7 @@ def _refuse(name: str) -> Callable[..., Any]:
 def columns_of(view: View) -> list[str]:
     """SQL select list of a view, in the table's own column order."""
     replaced = dict(view.replaced)
-    fields = [cast("models.Field[Any, Any]", field) for field in view.model._meta.local_fields]
-    names = [field.column for field in fields if field.column]
+    names = [field.column for field in view.model._meta.local_fields if field.column]
     unknown = set(replaced) | set(view.columns or ()) - set(names)
     if unknown - set(names):
         raise ValueError(f"{view.model._meta.label} has no column {sorted(unknown - set(names))}")

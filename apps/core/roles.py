@@ -107,7 +107,7 @@ def database_statements() -> list[sql.Composed]:
 
 def _composed(texts: list[str], **parts: sql.Composable) -> list[sql.Composed]:
     names = {alias: sql.Identifier(name) for alias, name in login_names().items()}
-    return [sql.SQL(text).format(**names, **parts) for text in texts]  # type: ignore[arg-type]
+    return [sql.SQL(text).format(**names, **parts) for text in texts]
 
 
 def hardening_statements() -> list[sql.Composed]:

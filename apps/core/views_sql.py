@@ -73,8 +73,8 @@ def _drop(cursor: Any) -> None:
 
 def _create(view: reading.View) -> sql.Composed:
     table = view.model._meta.db_table
-    columns = sql.SQL(", ").join(sql.SQL(text) for text in reading.columns_of(view))  # type: ignore[arg-type]
-    condition = sql.SQL(f" AND ({view.where})" if view.where else "")  # type: ignore[arg-type]
+    columns = sql.SQL(", ").join(sql.SQL(text) for text in reading.columns_of(view))
+    condition = sql.SQL(f" AND ({view.where})" if view.where else "")
     return sql.SQL(
         "CREATE VIEW {view} AS SELECT {columns} FROM {table} source"
         " WHERE source.{guild} = (SELECT gate.guild()){condition}"

@@ -116,7 +116,10 @@ def _finish(
 
 
 def _audit(job: Job, status: str, report: dict[str, Any]) -> None:
-    counts = {name: report[name] for name in ("read", "created", "updated") if name in report}
+    names = ("read", "created", "updated", "skipped")
+    counts: dict[str, Any] = {
+        name: report[name] for name in names if isinstance(report.get(name), int)
+    }
     record(
         "job",
         guild_id=job.guild_id,
@@ -125,7 +128,7 @@ def _audit(job: Job, status: str, report: dict[str, Any]) -> None:
         reason=status,
         job=str(job.pk),
         job_kind=job.kind,
-        **{name: value for name, value in counts.items() if isinstance(value, int)},
+        **counts,
     )
 
 

@@ -61,6 +61,7 @@ def test_someone_switched_off_is_denied(member: Member, row: str) -> None:
     if row == "member":
         Member.objects.filter(pk=member.pk).update(is_active=False)
     else:
+        assert member.user_id is not None
         User.objects.filter(pk=member.user_id).update(is_active=False)
     assert policy.decide(member, "shop.read").reason == "inactive"
 

@@ -39,8 +39,8 @@ class Command(BaseCommand):
     def _apply(self) -> None:
         address = settings.SUPERUSER_DATABASE_URL
         target = address or _owner_address()
-        first = {"dbname": "postgres"} if address else {}
-        with psycopg.connect(target, autocommit=True, **first) as connection:
+        first = psycopg.conninfo.make_conninfo(target, dbname="postgres") if address else target
+        with psycopg.connect(first, autocommit=True) as connection:
             roles.apply(connection, roles.login_statements())
             _create_database(connection)
         with psycopg.connect(target, dbname=roles.database_name(), autocommit=True) as connection:
