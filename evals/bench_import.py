@@ -29,6 +29,7 @@ HEADER = (
     "media_condition,sleeve_condition,accept_offer,external_id,weight,format_quantity,location,"
     "quantity"
 )
+PHASES = ("dry run", "import", "import again")
 GRADES = ("Mint (M)", "Near Mint (NM or M-)", "Very Good Plus (VG+)", "Very Good (VG)")
 FORMATS = ('"LP, Album"', '"7"", Single"', '"12"""', "CD", '"2xLP, Album, RE + 7"", Single"')
 WORDS = (
@@ -90,18 +91,20 @@ def _megabytes(usage: resource.struct_rusage) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=1_000_000)
+    parser.add_argument("--only", choices=PHASES, help="one phase instead of all three")
     given = parser.parse_args()
     with servers.use() as environment, tempfile.TemporaryDirectory() as folder:
         os.environ.update(environment)
         path = Path(folder) / "stock.csv"
         write_file(path, given.count)
-        for name in ("dry run", "import", "import again"):
+        for name in [given.only] if given.only else PHASES:
             extra = ["--dry-run"] if name == "dry run" else []
             took = measure(path, "--currency", "USD", *extra)
             speed = given.count / took.seconds
             print(
                 f"{name}: {took.seconds:.1f} s, {speed:,.0f} rows/s, {took.megabytes:.0f} MB, "
-                f"created {took.report['created']:,}, updated {took.report['updated']:,}"
+                f"created {took.report['created']:,}, updated {took.report['updated']:,}",
+                flush=True,
             )
 
 

@@ -151,11 +151,11 @@ def _slashed(raw: str, zone: ZoneInfo) -> datetime:
     match = _SLASHED.fullmatch(raw)
     if match is None:
         raise MomentError("not a date such as 2026-08-25 07:04:22")
-    first, second, year, *clock = (int(part or 0) for part in match.groups())
+    first, second, year, hour, minute, second_of = (int(part or 0) for part in match.groups())
     if first <= 12 and second <= 12 and first != second:
         raise MomentError("day and month can't be told apart; write 2026-08-25 07:04:22")
     month, day = (second, first) if second <= 12 else (first, second)
     try:
-        return datetime(year, month, day, *clock, tzinfo=zone)
+        return datetime(year, month, day, hour, minute, second_of, tzinfo=zone)
     except ValueError:
         raise MomentError("no such day or hour in the calendar") from None

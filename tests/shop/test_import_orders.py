@@ -191,7 +191,7 @@ def test_an_order_in_another_currency_keeps_it_and_is_told(tmp_path: Path, guild
 
 def test_files_in_the_wrong_order_are_told(two_files: tuple[Path, Path]) -> None:
     said = refused("import_orders", two_files[1], two_files[0])
-    assert "orders first" in said
+    assert "orders export first" in said
     assert not Sale.objects.exists()
 
 

@@ -68,7 +68,7 @@ def test_a_second_import_changes_nothing_and_a_changed_row_only_itself(tmp_path:
 
 
 def test_columns_in_any_order_with_a_byte_order_mark_and_lf(tmp_path: Path) -> None:
-    names = list(reversed(LISTING))
+    names: list[str] = list(reversed(list(LISTING)))
     values = ['"' + str(LISTING[name]).replace('"', '""') + '"' for name in names]
     text = ",".join(names).upper() + "\n" + ",".join(values) + "\n"
     path = tmp_path / "a.csv"

@@ -15,7 +15,7 @@ from apps.core import clock
 from apps.jobs.running import JobRun
 from apps.shop.importers import fields
 from apps.shop.importers.gate import enter_shop
-from apps.shop.importers.pipeline import RowImport, fit_checkpoint, run_rows
+from apps.shop.importers.pipeline import RowImport, file_name, fit_checkpoint, run_rows
 from apps.shop.importers.stubs import Named, releases_for
 from apps.shop.importers.table import COLLECTION, Row, open_table
 from apps.shop.importers.upsert import any_of, upsert
@@ -106,7 +106,7 @@ class CollectionImport(RowImport[Copy]):
 def import_collection(job: JobRun) -> dict[str, Any]:
     """Import a collection export. ``args``: path, dry_run, replace_demo."""
     path = job.file()
-    with open_table(path, COLLECTION) as table:
+    with open_table(path, COLLECTION, name=file_name(job)) as table:
         terms = enter_shop(job.guild, job.args)
         report = fit_checkpoint(job, path)
         run_rows(job, CollectionImport(terms, table, report), remembers=True)

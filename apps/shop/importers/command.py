@@ -16,6 +16,8 @@ from apps.guilds.operations import ensure_first_guild
 from apps.jobs import operations
 from apps.jobs.models import LEASE, Job
 
+BUSY = "Another process is importing this file. Let it end first."
+
 
 class ImportCommand(BaseCommand):
     """``FILE`` and the options of every importer; ``kind`` is the job's."""
@@ -54,7 +56,10 @@ class ImportCommand(BaseCommand):
         job = self._left_behind(guild, args) or operations.create(
             self.kind, guild=guild, args=args, title=Path(args["path"]).name
         )
-        return operations.run_now(job)
+        try:
+            return operations.run_now(job)
+        except operations.AlreadyTaken:
+            raise CommandError(BUSY) from None
 
     def _left_behind(self, guild: Guild, args: dict[str, Any]) -> Job | None:
         """The job of the same import that was killed, once its lease has run out."""
@@ -66,7 +71,7 @@ class ImportCommand(BaseCommand):
         deadline = time.monotonic() + LEASE.total_seconds() + 2
         while job.lease_until and job.lease_until > clock.now():
             if time.monotonic() > deadline:
-                raise CommandError("Another process is importing this file. Let it end first.")
+                raise CommandError(BUSY)
             time.sleep(0.5)
             job.refresh_from_db()
         return job if job.is_live else None

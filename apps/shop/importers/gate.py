@@ -85,7 +85,7 @@ def _settle_currency(terms: Terms, currency: str, rate: str) -> None:
     if terms.currency != shop and terms.rate is None:
         raise JobError(
             f"The file is in {terms.currency}, the shop in {shop}. Say what one {terms.currency} "
-            f"is worth in {shop} with --rate; the original price is kept beside."
+            f"is worth in {shop} with --rate (on the page: rate); the original price is kept."
         )
     if terms.currency == shop and terms.rate is not None:
         raise JobError(f"The file is in {shop}, as the shop is: leave --rate out.")

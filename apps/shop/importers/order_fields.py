@@ -24,10 +24,10 @@ def order_status(work: RowImport[Any], row: Row) -> dict[str, str]:
 
 
 def order_currency(work: RowImport[Any], row: Row) -> str:
-    """The order's currency, the shop's where the file says none; another one is told."""
+    """The order's currency, else the import's, else the shop's; another one is told."""
     shop = work.terms.shop_currency
     if not row.get("currency"):
-        return shop
+        return work.terms.currency or shop
     try:
         code = money.check_currency(row.get("currency"))
     except money.PriceError as error:

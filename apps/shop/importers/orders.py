@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from apps.core import clock
+from apps.core import clock, money
 from apps.jobs.errors import JobError
 from apps.jobs.running import JobRun
 from apps.shop.importers import fields
@@ -22,7 +22,7 @@ from apps.shop.importers.order_fields import (
     order_status,
 )
 from apps.shop.importers.order_items import OrderItemsImport
-from apps.shop.importers.pipeline import RowImport, fit_checkpoint, run_rows
+from apps.shop.importers.pipeline import RowImport, file_name, fit_checkpoint, run_rows
 from apps.shop.importers.report import Report
 from apps.shop.importers.table import ORDER_ITEMS, ORDERS, Row, open_table
 from apps.shop.importers.upsert import upsert
@@ -89,36 +89,48 @@ class OrdersImport(RowImport[Order]):
 
 
 def import_orders(job: JobRun) -> dict[str, Any]:
-    """Import orders, order items, or both. ``args``: path, items_path, dry_run, replace_demo.
+    """Import orders, order items, or both. ``args``: path, items_path, currency, dry_run,
+    replace_demo.
 
     Either file may come alone and is told by its columns. Counts are of rows of both files.
     """
-    paths = [job.file()]
+    files = {job.file(): file_name(job)}
     if job.args.get("items_path"):
-        paths.append(Path(str(job.args["items_path"])))
-    _check(paths)
-    terms = enter_shop(job.guild, job.args)
-    report = fit_checkpoint(job, *paths)
-    for at, path in enumerate(paths):
-        _import_file(job, path, terms, report, part=f"file{at}")
+        items = Path(str(job.args["items_path"]))
+        files[items] = items.name
+    _check(files)
+    terms = enter_shop(job.guild, {**job.args, "currency": "", "rate": ""})
+    terms.currency = _given_currency(job)
+    report = fit_checkpoint(job, *files)
+    for at, (path, name) in enumerate(files.items()):
+        _import_file(job, path, name, terms, report, part=f"file{at}")
     return report.to_json()
 
 
-def _check(paths: list[Path]) -> None:
+def _given_currency(job: JobRun) -> str:
+    """What orders are in when the file does not say; most exports do."""
+    text = str(job.args.get("currency") or "")
+    try:
+        return money.check_currency(text) if text else ""
+    except money.PriceError as error:
+        raise JobError(f"Currency: {error}.") from None
+
+
+def _check(files: dict[Path, str]) -> None:
     """Open every file before a row is written or a demo row deleted."""
     kinds = []
-    for path in paths:
-        with open_table(path, ORDERS, ORDER_ITEMS) as table:
+    for path, name in files.items():
+        with open_table(path, ORDERS, ORDER_ITEMS, name=name) as table:
             kinds.append(table.kind)
-    if len(kinds) == 2 and kinds[1] is not ORDER_ITEMS:
-        raise JobError(
-            f"{paths[1].name} is an {kinds[1].name}; name the orders first, the items second."
-        )
+    if len(kinds) == 2 and kinds != [ORDERS, ORDER_ITEMS]:
+        raise JobError("Name the orders export first, the order items export second.")
 
 
-def _import_file(job: JobRun, path: Path, terms: Terms, report: Report, *, part: str) -> None:
-    with open_table(path, ORDERS, ORDER_ITEMS) as table:
-        currency = terms.shop_currency or first_currency(table)
+def _import_file(
+    job: JobRun, path: Path, name: str, terms: Terms, report: Report, *, part: str
+) -> None:
+    with open_table(path, ORDERS, ORDER_ITEMS, name=name) as table:
+        currency = terms.shop_currency or first_currency(table) or terms.currency
         terms.shop_currency = currency
         work = OrdersImport if table.kind is ORDERS else OrderItemsImport
         run_rows(job, work(terms, table, report), currency=currency, part=part)

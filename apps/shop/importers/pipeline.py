@@ -98,6 +98,13 @@ def run_rows(
             )
 
 
+def file_name(job: JobRun) -> str:
+    """What people call the job's file: an upload's own name stands at its title's end."""
+    if job.job.upload:
+        return job.job.title.partition(": ")[2] or "The file"
+    return job.file().name
+
+
 def fit_checkpoint(job: JobRun, *paths: Path) -> Report:
     """The report so far; an empty one when a file is not the one that was begun."""
     stamps = []

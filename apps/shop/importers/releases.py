@@ -13,7 +13,7 @@ from apps.core import clock
 from apps.guilds.models import Guild
 from apps.jobs.running import JobRun
 from apps.shop.importers.gate import Terms, claim_shop, enter_shop
-from apps.shop.importers.pipeline import fit_checkpoint
+from apps.shop.importers.pipeline import file_name, fit_checkpoint
 from apps.shop.importers.release_element import FromDump, read_release
 from apps.shop.importers.report import Problem, Report
 from apps.shop.importers.seen import SeenNumbers
@@ -43,7 +43,7 @@ PARTS: tuple[Any, ...] = (
 def import_releases(job: JobRun) -> dict[str, Any]:
     """Import a dump of releases. ``args``: path, dry_run, replace_demo."""
     path = job.file()
-    with open_dump(path) as dump:
+    with open_dump(path, name=file_name(job)) as dump:
         terms = enter_shop(job.guild, job.args)
         report = fit_checkpoint(job, path)
         _run(job, dump, terms, report)

@@ -12,7 +12,7 @@ from apps.jobs.running import JobRun
 from apps.shop.formats import STOCK_STATUSES, grade_rank
 from apps.shop.importers import fields
 from apps.shop.importers.gate import enter_shop
-from apps.shop.importers.pipeline import RowImport, fit_checkpoint, run_rows
+from apps.shop.importers.pipeline import RowImport, file_name, fit_checkpoint, run_rows
 from apps.shop.importers.seen import SeenNumbers
 from apps.shop.importers.stubs import Named, releases_for
 from apps.shop.importers.table import STOCK, Row, open_table
@@ -149,7 +149,7 @@ class StockImport(RowImport[Listing]):
 def import_stock(job: JobRun) -> dict[str, Any]:
     """Import an inventory export. ``args``: path, currency, rate, dry_run, replace_demo."""
     path = job.file()
-    with open_table(path, STOCK) as table:
+    with open_table(path, STOCK, name=file_name(job)) as table:
         terms = enter_shop(job.guild, job.args)
         report = fit_checkpoint(job, path)
         run_rows(job, StockImport(terms, table, report), currency=terms.currency)

@@ -125,22 +125,25 @@ def column_name(header: str) -> str:
 
 
 @contextmanager
-def open_table(path: Path, *kinds: FileKind) -> Iterator[Table]:
-    """The file as one of these kinds, or :class:`JobError` naming what it is instead."""
-    with open_file(path) as file:
-        header = _header(file, path)
+def open_table(path: Path, *kinds: FileKind, name: str) -> Iterator[Table]:
+    """The file as one of these kinds, or :class:`JobError` saying what it is instead.
+
+    ``name`` is what people call the file: an upload is stored under another.
+    """
+    with open_file(path, name) as file:
+        header = _header(file, name)
         names = [column_name(field) for field in header.fields]
         kind = next((kind for kind in kinds if kind.fits(set(names))), None)
         if kind is None:
-            raise JobError(_wrong_columns(path, header.fields, names, kinds[0]))
-        twice = sorted({name for name in names if name and names.count(name) > 1})
+            raise JobError(_wrong_columns(name, header.fields, names, kinds[0]))
+        twice = sorted({column for column in names if column and names.count(column) > 1})
         if twice:
-            raise JobError(f"{path.name} names the column {twice[0]} twice; remove one of them.")
+            raise JobError(f"{name} names the column {twice[0]} twice; remove one of them.")
         yield Table(file, kind, header)
 
 
 @contextmanager
-def open_file(path: Path) -> Iterator[BinaryIO]:
+def open_file(path: Path, name: str) -> Iterator[BinaryIO]:
     """The file for reading, or :class:`JobError` saying why not."""
     try:
         file = path.open("rb")
@@ -152,46 +155,46 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
         raise JobError(f"{path} may not be read by this process. Change its rights.") from None
     with file:
         if not os.fstat(file.fileno()).st_size:
-            raise JobError(f"{path.name} is empty (0 bytes). Export it again from Discogs.")
+            raise JobError(f"{name} is empty (0 bytes). Export it again from Discogs.")
         yield file
 
 
-def _header(file: BinaryIO, path: Path) -> Record:
+def _header(file: BinaryIO, name: str) -> Record:
     head = file.read(SNIFFED)
     for signature, what in SIGNATURES.items():
         if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(signature):
-            raise JobError(f"{path.name} is {what}.")
+            raise JobError(f"{name} is {what}.")
     skip = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     header = next(records(Lines(file, offset=skip), width=None), None)
     if header is None:
-        raise JobError(f"{path.name} holds only blank lines. Export it again from Discogs.")
+        raise JobError(f"{name} holds only blank lines. Export it again from Discogs.")
     if "\r" in header.text.rstrip("\r\n"):
-        raise JobError(f"{path.name} ends its lines with CR alone. Save it with CRLF or LF.")
+        raise JobError(f"{name} ends its lines with CR alone. Save it with CRLF or LF.")
     if header.fault:
-        raise JobError(f"The header of {path.name}: {header.fault}. Is it a CSV export of Discogs?")
+        raise JobError(f"The header of {name}: {header.fault}. Is it a CSV export of Discogs?")
     return header
 
 
-def _wrong_columns(path: Path, fields: list[str], names: list[str], wanted: FileKind) -> str:
+def _wrong_columns(name: str, fields: list[str], names: list[str], wanted: FileKind) -> str:
     """What the file looks like, and the next step."""
     given = set(names)
     line = ",".join(fields)
     for sign, word in ((";", "semicolons"), ("\t", "tabs")):
         if line.count(sign) >= 2 and line.count(sign) > len(fields) - 1:
             return (
-                f"{path.name} separates its columns with {word}. Save it with commas "
+                f"{name} separates its columns with {word}. Save it with commas "
                 "(CSV UTF-8, comma separated) and import it again."
             )
     for kind in KINDS:
         if kind.fits(given) and kind.command != wanted.command:
-            return f"{path.name} looks like a {kind.name}; use {kind.command} for it."
+            return f"{name} looks like a {kind.name}; use {kind.command} for it."
     if given == {"listing_id"} or given >= {"release_id", "price", "media_condition"}:
         return (
-            f"{path.name} looks like a file for uploading to Discogs, which names no listings "
+            f"{name} looks like a file for uploading to Discogs, which names no listings "
             "with prices; export the inventory from Discogs and import that."
         )
     missing = ", ".join(sorted(wanted.required - given))
     return (
-        f"{path.name} is no {wanted.name}: the columns {missing} are missing from its first "
+        f"{name} is no {wanted.name}: the columns {missing} are missing from its first "
         "line. Export it again from Discogs, header included."
     )

@@ -12,7 +12,7 @@ from apps.jobs.running import JobRun
 from apps.shop.importers import fields
 from apps.shop.importers.gate import enter_shop
 from apps.shop.importers.order_fields import customers_named
-from apps.shop.importers.pipeline import RowImport, fit_checkpoint, run_rows
+from apps.shop.importers.pipeline import RowImport, file_name, fit_checkpoint, run_rows
 from apps.shop.importers.seen import SeenNumbers
 from apps.shop.importers.stubs import Named, releases_for
 from apps.shop.importers.table import WANTS, Row, open_table
@@ -76,7 +76,7 @@ class WantsImport(RowImport[Wanted]):
 def import_wants(job: JobRun) -> dict[str, Any]:
     """Import a want list. ``args``: path, customer, dry_run, replace_demo."""
     path = job.file()
-    with open_table(path, WANTS) as table:
+    with open_table(path, WANTS, name=file_name(job)) as table:
         terms = enter_shop(job.guild, job.args)
         report = fit_checkpoint(job, path)
         customer = str(job.args.get("customer") or "").strip()

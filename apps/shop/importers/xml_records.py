@@ -8,6 +8,7 @@ bounded by one record, and a document type is refused, so no entity is ever expa
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -52,14 +53,14 @@ class XmlRecord:
 class Dump:
     """An open dump of releases, plain or gzip; offsets are of the unpacked text."""
 
-    def __init__(self, path: Path, packed: BinaryIO) -> None:
-        self._path = path
+    def __init__(self, name: str, packed: BinaryIO) -> None:
+        self._name = name
         is_gzip = packed.read(2) == GZIP
         packed.seek(0)
         self._packed = packed
         unpacked = gzip.GzipFile(fileobj=packed) if is_gzip else packed
         self._file = cast(BufferedReader, unpacked)
-        self.size = path.stat().st_size
+        self.size = os.fstat(packed.fileno()).st_size
         self._buffer = b""
         self._offset = 0
         self._line = 1
@@ -138,7 +139,7 @@ class Dump:
         root = self._root()
         prolog = self._buffer[: root.start() if root else LONGEST_PROLOG]
         encoding = _ENCODING.search(prolog)
-        name = self._path.name
+        name = self._name
         if b"<!DOCTYPE" in prolog or b"<!ENTITY" in prolog:
             raise JobError(f"{name} carries a document type, which no dump has; it was refused.")
         if encoding and encoding[1].lower() not in (b"utf-8", b"utf8", b"us-ascii"):
@@ -156,15 +157,15 @@ class Dump:
                     starts = self._buffer.removeprefix(b"\xef\xbb\xbf").lstrip()
                     return root if starts.startswith(b"<") else None
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise JobError(f"{self._path.name} is a damaged gzip file. Fetch it again.") from None
+            raise JobError(f"{self._name} is a damaged gzip file. Fetch it again.") from None
         return None
 
 
 @contextmanager
-def open_dump(path: Path) -> Iterator[Dump]:
+def open_dump(path: Path, *, name: str) -> Iterator[Dump]:
     """The dump, or :class:`JobError` saying what the file is instead."""
-    with open_file(path) as packed:
-        yield Dump(path, packed)
+    with open_file(path, name) as packed:
+        yield Dump(name, packed)
 
 
 def parse_record(raw: bytes) -> tuple[etree._Element | None, str]:

@@ -12,7 +12,7 @@ from apps.shop.formats import fold
 from apps.shop.models.base import ShopRow
 
 
-class SearchText(models.TextField):  # type: ignore[type-arg]
+class SearchText(models.TextField):
     """Folded words of a release, written on every save and bulk insert, so never stale."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> str:

@@ -17,6 +17,9 @@ class Command(ImportCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("items", type=Path, nargs="?", help="the order items export, CSV")
+        parser.add_argument("--currency", default="", help="where the file does not say")
 
     def job_args(self, options: dict[str, Any]) -> dict[str, Any]:
-        return {"items_path": str(options["items"].absolute())} if options["items"] else {}
+        items = options["items"]
+        given = {"items_path": str(items.absolute())} if items else {}
+        return given | ({"currency": options["currency"]} if options["currency"] else {})
