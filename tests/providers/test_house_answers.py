@@ -120,3 +120,17 @@ def test_the_answer_comes_in_pieces_that_join_to_it():
     items = streamed(request(*exchange("jazz", "stock_search", {}, stock(item(1), item(2)))))
     assert len(texts(items)) > 1
     assert "".join(texts(items)) == items[-1].text
+
+
+def test_money_comes_first_and_counts_agree_with_their_nouns():
+    totals = {
+        "units": 1,
+        "orders": 12,
+        "revenue": "2877.31",
+        "refunded": "183.70",
+        "sum": "2877.31",
+    }
+    found = stock(item(1), title="Sales by genre", totals=totals)
+    answer = answer_to("how much did we sell?", found)
+    assert "sales by genre: revenue $2,877.31, refunded $183.70, 1 unit, 12 orders" in answer
+    assert answer.count("2,877.31") == 1

@@ -16,7 +16,7 @@ from apps.providers.house.transcript import Outcome
 
 NAMED_ROWS = 3
 LONGEST_CELL = 80
-_MONEY_TOTALS = frozenset(("sum", "least", "greatest"))
+_AMOUNT = re.compile(r"-?\d+\.\d\d")
 _REF = re.compile(r"^[a-z_]{1,30}:[\w.-]{1,60}$")
 
 
@@ -57,7 +57,7 @@ def _table(result: Mapping[str, Any], question: str) -> str:
     title = plain(str(result.get("title") or "Result"), 160)
     if not total:
         return (
-            f"Nothing found: {_lower_first(title)} has no matching rows. Try a looser question: "
+            f"Nothing found in {_lower_first(title)}. Try a looser question: "
             "a wider price or span of days, another spelling, or one condition less."
         )
     head = f"**{total:,}** {'row' if total == 1 else 'rows'} in {_lower_first(title)}"
@@ -82,10 +82,18 @@ def _totals(result: Mapping[str, Any]) -> str:
         if twin in totals and totals[twin] in others:
             totals.pop(twin)
     least, greatest = totals.pop("least", None), totals.pop("greatest", None)
-    said = [_total(name, value, currency) for name, value in totals.items()]
+    ordered = sorted(totals.items(), key=_weight, reverse=True)
+    said = [_total(name, value, currency) for name, value in ordered]
     if least is not None and greatest is not None:
         said.append(_between(least, greatest, currency))
     return ", ".join(part for part in said if part)
+
+
+def _weight(total: tuple[str, Any]) -> tuple[bool, Decimal]:
+    """Money before counts, the greatest first: the order in which totals are told."""
+    name, value = total
+    is_money = isinstance(value, str) and bool(_AMOUNT.fullmatch(value))
+    return is_money or name == "sum", Decimal(value) if is_money else Decimal(0)
 
 
 def _between(least: Any, greatest: Any, currency: str) -> str:
@@ -99,14 +107,21 @@ def _total(name: str, value: Any, currency: str) -> str:
     label = plain(name.replace("_", " "), 40)
     if name == "sum":
         return f"{_money(value, currency)} in all"
-    if isinstance(value, str) and re.fullmatch(r"-?\d+\.\d\d", value):
+    if isinstance(value, str) and _AMOUNT.fullmatch(value):
         return f"{label} {_money(value, currency)}"
     number = _whole(value)
     if number is None:
         return f"{label} {plain(str(value), 60)}"
-    noun = label[:-1] if number == 1 and label in ("copies", "units", "orders") else label
-    noun = "copy" if number == 1 and label == "copies" else noun
-    return f"{number:,} {noun}"
+    return _counted(number, label)
+
+
+def _counted(number: int, label: str) -> str:
+    """ "1 copy", "56 units": a count before the name of what it counts."""
+    if number == 1 and label.endswith("ies"):
+        label = f"{label[:-3]}y"
+    elif number == 1 and label.endswith("s") and not label.endswith("ss"):
+        label = label[:-1]
+    return f"{number:,} {label}"
 
 
 def _rows(result: Mapping[str, Any], total: int) -> str:
@@ -131,7 +146,7 @@ def _row(row: Mapping[str, Any], columns: Sequence[Mapping[str, Any]], currency:
     return f"{said}{_cite(row)}" if said else ""
 
 
-_NAMING = frozenset(("text", "date", "datetime", "code"))
+_NAMING = frozenset(("text", "date", "datetime"))
 _COUNTING = frozenset(("money", "number", "days", "percent"))
 
 
@@ -160,7 +175,9 @@ def _labelled(row: Mapping[str, Any], column: Mapping[str, Any], currency: str) 
         return f"{text} days"
     if kind == "percent":
         return f"{text} %"
-    return f"{plain(str(column.get('label') or ''), 40).lower()} {text}".strip()
+    label = plain(str(column.get("label") or ""), 40).lower()
+    number = _whole(row.get(str(column.get("name"))))
+    return f"{label} {text}".strip() if number is None else _counted(number, label).strip()
 
 
 def _cite(row: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from apps.providers.house.answers import compose, plain
 from apps.providers.house.filling import fields_of
 from apps.providers.house.lexicon import concept
 from apps.providers.house.matching import Match, Matcher
-from apps.providers.house.names import NameIndex, key_of
+from apps.providers.house.names import EXACT, NameIndex, key_of
 from apps.providers.house.reading import Reader, Reading
 from apps.providers.house.transcript import Transcript, transcript
 from apps.providers.house.words import cut, lower
@@ -147,7 +147,7 @@ class HouseModel:
         for name in reading.names:
             written = reading.text[name.start : name.end]
             alike = {key_of(name.name), f"{key_of(name.name)}s"}
-            if name.name in used and key_of(written) not in alike:
+            if name.rank < EXACT and name.name in used and key_of(written) not in alike:
                 found.append(f"Read “{plain(written, 60)}” as {plain(name.name, 60)}")
         return found
 
