@@ -90,9 +90,15 @@
     restoreDraft();
     if (event.detail.target && event.detail.target.id === "runs") { const empty = $("#no-runs"); if (empty) empty.remove(); }
     announce(event);
-    const box = talk();
-    if (box && atEnd) box.scrollTop = 0;
+    if (atEnd) settle();
   });
+  // The end of the talk; or the beginning of the last answer where that is taller than the window.
+  function settle() {
+    const box = talk(), last = $$(".run").pop();
+    if (!box) return;
+    if (last && !last.matches("[data-live]") && last.offsetHeight > box.clientHeight) last.scrollIntoView({ block: "start" });
+    else box.scrollTop = 0;
+  }
   function announce(event) {
     const run = event.detail.elt && event.detail.elt.closest && event.detail.elt.closest(".run");
     if (event.detail.target && event.detail.target.id === "runs") say("Question sent. The answer is being written.");
@@ -179,6 +185,7 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     restoreDraft();
+    if (!location.hash) settle();
     const keys = $("[data-keys-switch]"), box = keys && $("input", keys);
     if (!box) return;
     keys.hidden = false;

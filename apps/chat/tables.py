@@ -23,6 +23,13 @@ TOTALS = (
     ("least", "from"),
     ("greatest", "to"),
 )
+# A panel is narrow: where a result has more columns, these stay in the copies and the row's drawer.
+WIDEST = 7
+MINOR = frozenset(
+    {"label", "catno", "sleeve", "quantity", "location", "last_sold", "country", "genres", "status"}
+)
+# These leave first as the panel narrows.
+NARROW = frozenset({"format", "listed"})
 DRAWERS = frozenset({"stock", "release", "sale", "want"})
 
 
@@ -31,6 +38,7 @@ class Cell:
     text: str
     number: bool = False
     code: bool = False
+    minor: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,7 @@ class Heading:
     number: bool
     sorted: str
     href: str
+    minor: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,7 @@ class TableView:
     rows: Sequence[Row]
     totals: Sequence[Total]
     cut: Sequence[str]
+    left_out: Sequence[str]
     as_of: str
     link: str
     csv: str
@@ -80,7 +90,7 @@ def table_view(
 
     Its anchors are those that the answer's figures link to: ``<run>-r1-sum``.
     """
-    columns = result.get("columns") or []
+    columns, left_out = fitting(result.get("columns") or [])
     rows = sorted_rows(result, sort=sort, descending=descending)
     currency, name = result.get("currency", ""), f"{run_id}-{result['id']}"
     total = result.get("total_rows") or len(rows)
@@ -89,15 +99,35 @@ def table_view(
         title=result.get("title", ""),
         count=count_words(len(rows), total),
         total=total,
-        columns=_headings(run_id, result, sort=sort, descending=descending),
+        columns=_headings(run_id, result, columns, sort=sort, descending=descending),
         rows=[_row(row, columns, currency, name) for row in rows],
         totals=_totals(result.get("totals") or {}, currency, name),
         cut=result.get("cut") or [],
+        left_out=left_out,
         as_of=as_of_words(result.get("as_of", "")),
         link=local_link(result.get("link", "")),
         csv=reverse("chat:table-csv", args=[run_id, result["step_id"]]) + _query(sort, descending),
         md=reverse("chat:table-md", args=[run_id, result["step_id"]]) + _query(sort, descending),
     )
+
+
+def fitting(
+    columns: Sequence[Mapping[str, Any]],
+) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """Columns for a panel: artist and title as one item, and no minor ones where there are many.
+
+    The second list holds the labels of what was left out.
+    """
+    names = {column["name"] for column in columns}
+    shown = list(columns)
+    if {"artist", "title"} <= names:
+        item = {"name": "artist", "label": "Item", "kind": "text", "beside": "title"}
+        rest = [column for column in columns if column["name"] not in ("artist", "title")]
+        shown = [item, *rest]
+    if len(shown) <= WIDEST:
+        return shown, []
+    left_out = [column.get("label", "") for column in shown if column["name"] in MINOR]
+    return [column for column in shown if column["name"] not in MINOR], left_out
 
 
 def _query(sort: str, descending: bool) -> str:
@@ -156,7 +186,12 @@ def as_decimal(value: Any) -> Decimal | None:
 
 
 def _headings(
-    run_id: UUID, result: Mapping[str, Any], *, sort: str, descending: bool
+    run_id: UUID,
+    result: Mapping[str, Any],
+    columns: Sequence[Mapping[str, Any]],
+    *,
+    sort: str,
+    descending: bool,
 ) -> list[Heading]:
     base = reverse("chat:table", args=[run_id, result["step_id"]])
     return [
@@ -165,8 +200,9 @@ def _headings(
             number=column.get("kind") in NUMBERS,
             sorted=_direction(column["name"], sort, descending),
             href=base + _query(column["name"], column["name"] == sort and not descending),
+            minor=column["name"] in NARROW,
         )
-        for column in result.get("columns") or []
+        for column in columns
     ]
 
 
@@ -182,9 +218,10 @@ def _row(
 ) -> Row:
     cells = [
         Cell(
-            text=show(row.get(column["name"]), column.get("kind", "text"), currency),
+            text=_text(row, column, currency),
             number=column.get("kind") in NUMBERS,
             code=column.get("kind") == "code",
+            minor=column["name"] in NARROW,
         )
         for column in columns
     ]
@@ -192,6 +229,12 @@ def _row(
     return Row(
         cells=cells, href=drawer_url(ref), anchor=f"{name}-{ref.replace(':', '-')}" if ref else ""
     )
+
+
+def _text(row: Mapping[str, Any], column: Mapping[str, Any], currency: str) -> str:
+    text = show(row.get(column["name"]), column.get("kind", "text"), currency)
+    beside = row.get(column.get("beside", "")) or ""
+    return f"{text} — {beside}" if beside and row.get(column["name"]) else str(beside or text)
 
 
 def drawer_url(ref: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -236,7 +238,13 @@ def examples(request: HttpRequest) -> list[dict[str, Any]]:
     for label, icon, names in EXAMPLES:
         tools = [registry.get(name) for name in names if name in registry]
         allowed = [tool for tool in tools if decide(acting(request), tool.capability)]
-        questions = [q for tool in allowed for q in tool.examples[: 4 // max(1, len(allowed))]]
+        each = 4 // max(1, len(allowed))
+        questions = [q for tool in allowed for q in _anywhere(tool.examples)[:each]]
         if questions:
             groups.append({"label": label, "icon": icon, "questions": questions})
     return groups
+
+
+def _anywhere(questions: Sequence[str]) -> list[str]:
+    """Questions that make sense in any shop: none that names a release by its number."""
+    return [question for question in questions if not re.search(r"\brelease \d", question)]

@@ -120,6 +120,7 @@ class ImportForm(forms.Form):
         required=False,
         min_value=Decimal("0.000001"),
         max_value=Decimal(1_000_000),
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
         help_text="Only when the file is in another currency than the shop: "
         "what one unit of the file's is worth in the shop's.",
         error_messages={"invalid": "A rate is a bare number such as 1.08."},

@@ -62,3 +62,22 @@ def test_only_links_of_this_house(link):
 def test_rows_open_in_the_drawer():
     assert view().rows[0].href == "/drawer/stock/1/"
     assert view(rows=[{"ref": "secret:1", "item": "x"}]).rows[0].href == ""
+
+
+def test_a_wide_result_keeps_what_matters_in_the_panel():
+    names = ("artist", "title", "label", "catno", "format", "media", "sleeve", "price", "listed")
+    columns = [{"name": name, "label": name.title(), "kind": "text"} for name in names]
+    row = {"artist": "Kes", "title": "Night Ferry", "price": "3", "ref": "stock:9"}
+    shown = view(columns=columns, rows=[row])
+    assert [heading.label for heading in shown.columns] == [
+        "Item", "Format", "Media", "Price", "Listed",
+    ]  # fmt: skip
+    assert shown.rows[0].cells[0].text == "Kes — Night Ferry"
+    assert shown.left_out == ["Label", "Catno", "Sleeve"]
+
+
+def test_an_item_without_an_artist_or_a_title_has_no_dash():
+    columns = [{"name": name, "label": name, "kind": "text"} for name in ("artist", "title")]
+    rows = [{"artist": "", "title": "White Label"}, {"artist": "Kes", "title": ""}, {}]
+    shown = view(columns=columns, rows=rows)
+    assert [row.cells[0].text for row in shown.rows] == ["White Label", "Kes", "–"]
