@@ -1,11 +1,15 @@
 """The ASGI application: HTTP and server-sent events."""
 
 import os
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+# Static files come as synchronous iterators; they are small, so that is fine.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous")
 
 application = get_asgi_application()
 

@@ -26,6 +26,9 @@ _NAMED = re.compile(
 _URL_PASSWORD = re.compile(r"(?i)\b([a-z][a-z0-9+.\-]*://[^\s:/@]*):([^\s@/]+)@")
 
 
+_SIGN_IN = re.compile(r"(/sign-in/)[A-Za-z0-9_\-]{20,}")
+
+
 def redact(text: str, *, also: tuple[str, ...] = ()) -> str:
     """The text with secrets replaced by a mark. ``also`` names literal secrets to remove."""
     for literal in also:
@@ -33,4 +36,5 @@ def redact(text: str, *, also: tuple[str, ...] = ()) -> str:
             text = text.replace(literal, MARK)
     text = _SECRETS.sub(MARK, text)
     text = _NAMED.sub(lambda match: f"{match[1]}{match[2]}{MARK}", text)
+    text = _SIGN_IN.sub(lambda match: f"{match[1]}{MARK}", text)
     return _URL_PASSWORD.sub(lambda match: f"{match[1]}:{MARK}@", text)
