@@ -82,6 +82,7 @@ def release_lookup(ctx: ToolContext, args: ReleaseLookup) -> Table:
         "what do we charge for release 5012?",
         "conditions and prices of our copies of release 77",
         "is release 801 in stock?",
+        "are the copies of release 12 sold out?",
         "where in the shop are the copies of release 33?",
         "stock for release 249504",
         "list every copy we hold of release 9",

@@ -134,3 +134,10 @@ def test_money_comes_first_and_counts_agree_with_their_nouns():
     answer = answer_to("how much did we sell?", found)
     assert "sales by genre: revenue $2,877.31, refunded $183.70, 1 unit, 12 orders" in answer
     assert answer.count("2,877.31") == 1
+
+
+def test_what_the_lookup_could_not_take_is_told():
+    answer = answer_to("who wants Night Ferry?", stock(item(1)), tool="customer_wants")
+    assert "can't be narrowed by “Night Ferry”." in answer
+    fits = answer_to("LPs by Kestrel Vane under $10", stock(item(1)), q="Kestrel Vane")
+    assert "narrowed" not in fits

@@ -88,6 +88,22 @@ def fill(spec: ToolSpec, reading: Reading) -> Filled:
     return Filled(arguments, frozenset(filler.used), missing)
 
 
+def ignored(reading: Reading, used: frozenset[str]) -> list[str]:
+    """What the question names and the arguments leave out, as written, in order."""
+    left = [
+        (mention.start, mention.end)
+        for mention in reading.claims.mentions
+        if mention.kind in ("quoted", "name", "money") and _key(mention) not in used
+    ]
+    taken = [(n.start, n.end) for n in reading.names if f"name:{n.start}" in used]
+    left += [
+        (name.start, name.end)
+        for name in reading.names
+        if name.rank > FUZZY and not any(a < name.end and name.start < b for a, b in taken)
+    ]
+    return list(dict.fromkeys(reading.text[start:end] for start, end in sorted(left)))
+
+
 class _Filler:
     def __init__(self, fields: list[Field], reading: Reading) -> None:
         self.reading = reading

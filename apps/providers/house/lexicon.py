@@ -10,6 +10,7 @@ from apps.providers.house.words import listed, stem
 
 COMMON = listed(
     """
+    random randomly
     a an the this that these those it its it's i'm i i'd i've me my mine we we're we've our
     ours us you your yours they their them he she his her hers one ones who whom whose what
     what's whats which where when why how is isn't are aren't am was wasn't were weren't be

@@ -20,7 +20,7 @@ from apps.core import vocabulary
 from apps.core.vocabulary import Vocabulary
 from apps.providers.house import asking, following
 from apps.providers.house.answers import compose, plain
-from apps.providers.house.filling import fields_of
+from apps.providers.house.filling import fields_of, fill, ignored
 from apps.providers.house.lexicon import concept
 from apps.providers.house.matching import Match, Matcher
 from apps.providers.house.names import EXACT, NameIndex, key_of
@@ -149,7 +149,17 @@ class HouseModel:
             alike = {key_of(name.name), f"{key_of(name.name)}s"}
             if name.rank < EXACT and name.name in used and key_of(written) not in alike:
                 found.append(f"Read “{plain(written, 60)}” as {plain(name.name, 60)}")
-        return found
+        return found + _unused(request.tools, said, reading)
+
+
+def _unused(tools: Sequence[ToolSpec], said: Transcript, reading: Reading) -> list[str]:
+    """Words on what the question names and no call could take: the rows are not narrowed by it."""
+    called = {outcome.call.name for outcome in said.outcomes if outcome.call is not None}
+    specs = [tool for tool in tools if tool.name in called]
+    used = frozenset(key for spec in specs for key in fill(spec, reading).used)
+    left = ignored(reading, used) if specs else []
+    named = ", ".join(f"“{plain(text.strip(chr(34)), 60)}”" for text in left[:3])
+    return [f"This lookup can't be narrowed by {named}"] if named else []
 
 
 def today(request: ChatRequest) -> date:

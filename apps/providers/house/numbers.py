@@ -69,7 +69,8 @@ _NOT_MONEY = (
 )
 _NOTE = r"(?:a )?(?:fiver|tenner)"
 _NOTES = {"fiver": Decimal(5), "tenner": Decimal(10)}
-_PLAIN = rf"(?:{_NOTE}|(?<![\w#.]){NUMBER}(?:k\b)?(?!\d|[.,]\d|\s?(?:st|nd|rd|th)\b))"
+_ONE = r"a(?= (?:dollar|euro|pound|buck|quid)\b)"
+_PLAIN = rf"(?:{_NOTE}|\b{_ONE}|(?<![\w#.]){NUMBER}(?:k\b)?(?!\d|[.,]\d|\s?(?:st|nd|rd|th)\b))"
 _AMOUNT = rf"(?:{_SIGN}\s?)?{_PLAIN}(?:\s?{_UNIT}(?!\w))?"
 _SURE = rf"(?:{_SIGN}\s?{_PLAIN}(?:\s?{_UNIT}(?!\w))?|{_PLAIN}\s?{_UNIT}(?!\w)|{_NOTE})"
 
@@ -82,7 +83,7 @@ _EXCLUDES_MOST = (
 _INCLUDES_MOST = (
     r"(?:up to|upto|at most|at the most|no more than|not more than|nothing over|not over|nothing "
     r"above|"
-    r"not above|no higher than|no dearer than|"
+    r"not above|no higher than|not higher than|not dearer than|no dearer than|"
     r"at or (?:below|under)|equal to or (?:less|lower) than|"
     r"max(?:imum)?(?: price)?(?: of)?|maxing out at|capped at|within|<=|≤|until|till|not exceeding|"
     r"to a maximum of|for|a budget of|budget)"
@@ -93,7 +94,7 @@ _EXCLUDES_LEAST = (
 )
 _INCLUDES_LEAST = (
     r"(?:at least|at the least|at or (?:above|over)|from|min(?:imum)?(?: price)?(?: of)?|no less "
-    r"than|not less than|no cheaper than|"
+    r"than|not less than|no cheaper than|not cheaper than|not lower than|"
     r"nothing under|nothing below|not under|not below|starting at|starting from|upwards of|"
     r"upward of|>=|≥)"
 )
@@ -152,6 +153,8 @@ def _amount(text: str) -> Decimal:
     for note, value in _NOTES.items():
         if note in text:
             return value
+    if re.search(rf"\b{_ONE}", text):
+        return Decimal(1)
     number = re.search(rf"{NUMBER}(k\b)?", text)
     if number is None:
         return Decimal(0)
