@@ -121,12 +121,16 @@ def _parse(gathered: list[Line], width: int | None) -> Record | None:
         return _bad(first, fault)
     texts = [line.text for line in gathered]
     text = texts[0] if len(texts) == 1 else "".join(texts)
+    reader = csv.reader(texts, strict=len(texts) > 1)
     try:
-        fields = next(csv.reader(texts, strict=len(texts) > 1), [])
+        fields = next(reader, [])
     except csv.Error:
         return None if len(texts) > 1 else _bad(first, NO_CSV)
     is_odd = width is not None and not width <= len(fields) <= width + 1
     if is_odd and (len(texts) > 1 or text.count('"') % 2):
+        return None
+    # A quotation mark inside a bare field (7" Single) opens nothing: the record ended before.
+    if reader.line_num != len(texts):
         return None
     return Record(fields, first.number, last.end, last.number + 1, fault, text)
 
