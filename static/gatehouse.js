@@ -69,7 +69,13 @@
     const line = event.target, message = event.detail;
     if (!line.classList || !line.classList.contains("delta")) return;
     if (message.type === "clear") { event.preventDefault(); line.textContent = ""; mark(line, message.lastEventId); }
+    if (message.type === "denied") { event.preventDefault(); giveUp(line.closest(".run")); }
   });
+  function giveUp(run) {
+    htmx.trigger(run, "htmx:beforeCleanupElement");
+    run.removeAttribute("data-live");
+    toast("You are signed out, or may no longer follow this answer. Reload the page.", true);
+  }
   document.addEventListener("htmx:sseMessage", (event) => mark(event.target, event.detail && event.detail.lastEventId));
   // A lost connection is made again where it stood, not where the page began.
   function mark(element, id) {
@@ -79,7 +85,8 @@
   document.addEventListener("visibilitychange", () => {
     for (const run of $$(".run[data-live]")) {
       if (document.hidden) htmx.trigger(run, "htmx:beforeCleanupElement");
-      else htmx.process(run);
+      // Opens the stream again, and has everything that listens to it listen to the new one.
+      else for (const part of [run, ...$$("[sse-swap], [hx-trigger^='sse:']", run)]) htmx.trigger(part, "htmx:afterProcessNode");
     }
   });
   document.addEventListener("htmx:beforeSwap", () => {

@@ -118,12 +118,38 @@ def test_an_answer_survives_a_reload_in_the_middle(
     assert Run.objects.get().attempt == 1
 
 
+HIDE = """hidden => {
+  Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
+def test_a_hidden_tab_closes_its_stream_and_goes_on_where_it_stood(
+    page: Page, signed_in: str, shop: Any, scripted: Any
+):
+    page.goto(signed_in)
+    ask(page, "Tell me slowly what we have")
+    delta = page.locator(".delta")
+    expect(delta).to_have_text(re.compile(r"(\S+\s+){4,}"), timeout=DONE)
+    page.evaluate(HIDE, True)
+    page.wait_for_timeout(150)
+    hidden = delta.inner_text()
+    page.wait_for_timeout(600)
+    assert delta.inner_text() == hidden
+    page.evaluate(HIDE, False)
+    expect(delta).to_have_text(re.compile(r"(\S+\s+){14,}"), timeout=DONE)
+    shown = delta.inner_text()
+    run = answered(page)
+    whole = Run.objects.get().answer
+    assert whole.startswith(shown.strip())
+    expect(run.locator(".answer")).to_have_text(whole)
+
+
 def test_stop_ends_the_work_within_a_second(page: Page, signed_in: str, shop: Any, scripted: Any):
     page.goto(signed_in)
     ask(page, "Ask the silent provider")
     stop = page.get_by_role("button", name="Stop")
-    expect(page.locator(".run[data-status=running]")).to_be_visible(timeout=DONE)
-    expect(stop).to_be_visible()
+    expect(page.locator(".trace summary")).to_contain_text("Running", timeout=DONE)
     page.wait_for_timeout(500)
     stop.click()
     run = page.locator(".run")
