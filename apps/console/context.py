@@ -82,9 +82,9 @@ def theme_of(request: HttpRequest) -> str:
 
 def _guilds(member: Member) -> list[Guild]:
     return list(
-        Guild.objects.filter(members__user_id=member.user_id or 0, members__is_active=True).order_by(
-            "name", "pk"
-        )
+        Guild.objects.filter(
+            members__user_id=member.user_id or 0, members__is_active=True
+        ).order_by("name", "pk")
     )
 
 

@@ -69,8 +69,8 @@ class StockFilter(forms.Form):
     )
     sort = forms.CharField(required=False, max_length=20)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, auto_id=False, **kwargs)
+    def __init__(self, data: Any) -> None:
+        super().__init__(data, auto_id=False)
         self._keep_written("not_sold_days", AGES)
         self._keep_written("format", FORMATS)
         self._keep_written("grade_min", GRADES)

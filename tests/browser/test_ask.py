@@ -86,7 +86,7 @@ def test_a_citation_opens_its_row_and_a_deleted_one_its_tombstone(
     from tests.chat import rows
 
     item = shop[0]
-    first: dict[str, Any] = dict(rows.ROWS[0])
+    first: Any = rows.ROWS[0]
     table = rows.result(rows=[first | {"ref": f"stock:{item.pk}"}])
     run = rows.finished_run(member, answer=f"See [stock:{item.pk}].", table=table)
     page.goto(f"{signed_in}/threads/{run.thread_id}/")

@@ -35,7 +35,7 @@ def read(user: User, run: Run, query: str = "", **headers: str) -> tuple[Any, st
     client.force_login(user)
 
     async def get() -> tuple[Any, str]:
-        response = await client.get(f"/runs/{run.pk}/stream/{query}", headers=headers)
+        response: Any = await client.get(f"/runs/{run.pk}/stream/{query}", headers=headers)
         if not response.streaming:
             return response, ""
         return response, "".join([part.decode() async for part in response])
@@ -110,7 +110,7 @@ def test_rights_are_looked_at_again_while_a_stream_is_open(
     client.force_login(ada)
 
     async def watch() -> list[str]:
-        response = await client.get(f"/runs/{run.pk}/stream/")
+        response: Any = await client.get(f"/runs/{run.pk}/stream/")
         parts = []
         async for part in response:
             parts.append(part.decode())
@@ -136,7 +136,7 @@ def test_an_open_stream_holds_no_connection(ada: User, run: Run):
     connections.close_all()
 
     async def held() -> int:
-        response = await client.get(f"/runs/{run.pk}/stream/")
+        response: Any = await client.get(f"/runs/{run.pk}/stream/")
         parts = response.streaming_content
         await anext(parts)
         count = await asyncio.to_thread(_sessions)

@@ -22,7 +22,7 @@ def spent(member, settings):
     for back, cost in ((0, "1.25"), (1, "0.5"), (30, "9")):
         UsageEvent.objects.create(
             id=uuid4(), guild=member.guild, day=today - timedelta(days=back), provider="openai",
-            model="small-3", purpose="chat", input_tokens=100, output_tokens=10, cost=cost,
+            model="small-3", purpose="chat", input_tokens=100, output_tokens=10, cost=Decimal(cost),
             status="succeeded", started_at=clock.now(), finished_at=clock.now(),
         )  # fmt: skip
 
