@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +12,7 @@ from apps.core import clock
 from apps.guilds.models import Guild
 from apps.jobs.running import JobRun
 from apps.shop.importers.gate import Terms, claim_shop, enter_shop
-from apps.shop.importers.pipeline import file_name, fit_checkpoint
+from apps.shop.importers.pipeline import file_name, fit_checkpoint, next_batch
 from apps.shop.importers.release_element import FromDump, read_release
 from apps.shop.importers.report import Problem, Report
 from apps.shop.importers.seen import SeenNumbers
@@ -53,7 +52,7 @@ def import_releases(job: JobRun) -> dict[str, Any]:
 def _run(job: JobRun, dump: Dump, terms: Terms, report: Report) -> None:
     mark, seen = job.checkpoint.get("file", {}), SeenNumbers()
     records = dump.records(offset=mark.get("offset", 0), line=mark.get("line", 0))
-    while batch := list(islice(records, BATCH)):
+    while batch := next_batch(records, BATCH):
         found = [release for record in batch if (release := _read(record, report))]
         if terms.dry_run:
             _count(terms, found, report, seen)
