@@ -42,21 +42,34 @@ WITH orders AS (
 )
 TOTALS = sql.SQL(
     "SELECT coalesce(sum(amount), 0) AS revenue, coalesce(sum(units), 0)::bigint AS units,"
-    " count(DISTINCT order_id) AS orders, min(price) AS least, max(price) AS greatest FROM lines"
+    " (SELECT count(*) FROM orders) AS orders, min(price) AS least, max(price) AS greatest"
+    " FROM lines"
 )
 GROUPED = sql.SQL(
     "SELECT {key} AS key, sum(amount) AS revenue, sum(units)::bigint AS units,"
     " count(DISTINCT order_id) AS orders, count(*) OVER () AS groups"
     " FROM lines LEFT JOIN shop_release r ON r.id = lines.release_id"
-    " GROUP BY 1 ORDER BY {order} LIMIT %(limit)s"
+    " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s"
 )
+# An order has one day, so orders are counted by themselves: distinct counts sort every line.
+SPANNED = sql.SQL(
+    "SELECT key, coalesce(revenue, 0) AS revenue, coalesce(units, 0)::bigint AS units, orders,"
+    " count(*) OVER () AS groups"
+    " FROM (SELECT {key} AS key, count(*) AS orders FROM orders GROUP BY 1) counted"
+    " LEFT JOIN (SELECT {key} AS key, sum(amount) AS revenue, sum(units) AS units"
+    " FROM lines GROUP BY 1) summed USING (key) ORDER BY 1 DESC LIMIT %(limit)s"
+)
+# Names are looked up for the rows shown alone: grouping by them would sort every line.
 TOP = sql.SQL(
-    "SELECT lines.release_id, coalesce(r.artist_display, '') AS artist,"
-    " coalesce(r.title, lines.description) AS title, coalesce(r.format_text, '') AS format,"
-    " sum(amount) AS revenue, sum(units)::bigint AS units,"
-    " count(DISTINCT order_id) AS orders, count(*) OVER () AS groups"
-    " FROM lines LEFT JOIN shop_release r ON r.id = lines.release_id WHERE units > 0"
-    " GROUP BY 1, 2, 3, 4 ORDER BY units DESC, revenue DESC, title, 1 LIMIT %(limit)s"
+    "SELECT top.release_id, coalesce(r.artist_display, '') AS artist,"
+    " coalesce(r.title, top.described) AS title, coalesce(r.format_text, '') AS format,"
+    " top.revenue, top.units, top.groups FROM ("
+    " SELECT release_id, CASE WHEN release_id IS NULL THEN description ELSE '' END AS described,"
+    " sum(amount) AS revenue, sum(units)::bigint AS units, count(*) OVER () AS groups"
+    " FROM lines WHERE units > 0 GROUP BY 1, 2"
+    " ORDER BY units DESC, revenue DESC, 1, 2 LIMIT %(limit)s"
+    ") top LEFT JOIN shop_release r ON r.id = top.release_id"
+    " ORDER BY top.units DESC, top.revenue DESC, 1, top.described"
 )
 APART = sql.SQL(
     "SELECT count(*) FILTER (WHERE state = 'refunded' AND ours) AS refunds,"
@@ -70,21 +83,25 @@ APART = sql.SQL(
     " OR ordered_at IS NULL AND %(undated)s::boolean)) spanned"
 )
 KEYS = {
-    "day": sql.SQL("(ordered_at AT TIME ZONE %(zone)s)::date"),
-    "week": sql.SQL("date_trunc('week', ordered_at AT TIME ZONE %(zone)s)::date"),
-    "month": sql.SQL("date_trunc('month', ordered_at AT TIME ZONE %(zone)s)::date"),
     "genre": sql.SQL("coalesce(r.genres[1], '(unknown)')"),
     "format": sql.SQL("coalesce(r.carriers[1], '(unknown)')"),
 }
+SPANS = {
+    unit: sql.SQL(
+        "coalesce(to_char(date_trunc({unit}, ordered_at AT TIME ZONE %(zone)s), 'YYYY-MM-DD'),"
+        " '(no date)')"
+    ).format(unit=sql.Literal(unit))
+    for unit in ("day", "week", "month")
+}
 LABELS = {"day": "Day", "week": "Week from", "month": "Month", "genre": "Genre", "format": "Format"}
-NO_DATE = "(no date)"
-SPANS = frozenset({"day", "week", "month"})
-SUMS = (
-    Column("revenue", "Revenue", "money"),
-    Column("units", "Units", "number"),
-    Column("orders", "Orders", "number"),
+SUMS = (Column("revenue", "Revenue", "money"), Column("units", "Units", "number"))
+ORDERS = Column("orders", "Orders", "number")
+TOP_COLUMNS = (
+    Column("artist", "Artist"),
+    Column("title", "Title"),
+    Column("format", "Format"),
+    *SUMS,
 )
-TOP_COLUMNS = (Column("artist", "Artist"), Column("title", "Title"), Column("format", "Format"))
 
 
 @dataclass(frozen=True)
@@ -114,11 +131,13 @@ def sales_summary(ctx: ToolContext, args: SalesSummary) -> Table:
         "refunds": apart["refunds"],
         "refunded": tables.plain(apart["refunded"]),
     }
-    columns = [Column("key", LABELS[args.group_by])] if args.group_by else TOP_COLUMNS
+    columns: tuple[Column, ...] = TOP_COLUMNS
+    if args.group_by:
+        columns = (Column("key", LABELS[args.group_by]), *SUMS, ORDERS)
     return tables.build(
         ctx,
         f"Sales by {args.group_by}" if args.group_by else "Top items sold",
-        [*columns, *SUMS],
+        columns,
         rows,
         totals=totals,
         total_rows=found,
@@ -158,18 +177,18 @@ def _rows(args: SalesSummary, span: Span) -> tuple[list[dict[str, Any]], int]:
     if args.group_by is None:
         found = span.ask(GOODS + TOP, limit=tables.LEAST_ROWS)
         rows = [{"ref": _release(row.pop("release_id")), **row} for row in found]
-    else:
+    elif args.group_by in SPANS:
         # The newest spans are kept when there are too many, then shown in order.
-        newest = args.group_by in SPANS
-        order = sql.SQL("1 DESC NULLS LAST" if newest else "2 DESC, 1")
-        query = GOODS + GROUPED.format(key=KEYS[args.group_by], order=order)
+        query = GOODS + SPANNED.format(key=SPANS[args.group_by])
         found = span.ask(query, limit=_most_rows(args))
-        rows = [{"ref": "", **row} for row in (reversed(found) if newest else found)]
+        rows = [{"ref": "", **row} for row in reversed(found)]
+    else:
+        query = GOODS + GROUPED.format(key=KEYS[args.group_by])
+        found = span.ask(query, limit=tables.LEAST_ROWS)
+        rows = [{"ref": "", **row} for row in found]
     groups = found[0]["groups"] if found else 0
     for row in rows:
         row.pop("groups")
-        if args.group_by:
-            row["key"] = row["key"] or NO_DATE
     return rows, groups
 
 
@@ -178,9 +197,9 @@ def _release(release_id: int | None) -> str:
 
 
 def _most_rows(args: SalesSummary) -> int:
-    """A span of days named by the asker is shown whole, as far as any table goes."""
+    """Days between two that the asker named are shown whole, as far as any table goes."""
     named = args.date_from is not None and args.date_to is not None
-    return tables.MOST_ROWS if named and args.group_by in SPANS else tables.LEAST_ROWS
+    return tables.MOST_ROWS if named else tables.LEAST_ROWS
 
 
 def _days(args: SalesSummary) -> str:

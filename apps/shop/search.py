@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import RawSQL
 
 from apps.core.tools import Column, Table, ToolContext, ToolError
-from apps.shop import ages, tables, vocabularies
+from apps.shop import ages, names, tables, vocabularies
 from apps.shop.arguments import StockSearch
 from apps.shop.formats import fold, grade_short
 from apps.shop.models import StockItem
 
 MOST_WORDS = 12
+FEW = 5_000
+RELEASE = "release__"
 JOINERS = frozenset({"and", "&", "+", "the"})
 PUNCTUATION = "\"'“”‘’«»,;:!?()[]"
 COLUMNS = (
@@ -71,7 +74,27 @@ def stock_search(ctx: ToolContext, args: StockSearch) -> Table:
 def matching(ctx: ToolContext, args: StockSearch) -> tuple[Search, dict[str, Any]]:
     """The items that fit every argument given, and totals over all of them."""
     _check_range(args)
-    return _worded(_narrowed(ctx, args), args.q)
+    search = _narrowed(ctx, args)
+    if not args.q:
+        return _totalled(search)
+    exact, totals = _totalled(replace(search, items=search.items.filter(holding(args.q, RELEASE))))
+    if totals["rows"]:
+        return exact, totals
+    alike = replace(search, items=search.items.filter(resembling(args.q, RELEASE)))
+    near, totals = _totalled(alike)
+    if not totals["rows"]:
+        return exact, totals
+    near.notes.append(f"Nothing holds {args.q[:60]!r}; these are alike.")
+    return near, totals
+
+
+def _totalled(search: Search) -> tuple[Search, dict[str, Any]]:
+    """The search with its totals; few matches are found once and known by their keys then."""
+    keys = list(search.items.values_list("pk", flat=True)[: FEW + 1])
+    if len(keys) <= FEW:
+        known = RawSQL("SELECT unnest(%s::bigint[])", [keys])
+        search = replace(search, items=StockItem.objects.filter(pk__in=known))
+    return search, tables.stock_totals(search.items)
 
 
 def words_of(text: str) -> list[str]:
@@ -138,13 +161,21 @@ def _kind_of(
     kind: str, asked: str, guild_id: int, *, both: bool
 ) -> tuple[str, vocabularies.Resolved]:
     """People call a style a genre and the reverse: the other kind is tried for an exact name."""
-    if not both and vocabularies.find(kind, asked, guild_id, guess=False) is None:
-        other = "style" if kind == "genre" else "genre"
-        found = vocabularies.find(other, asked, guild_id, guess=False)
-        if found:
-            note = f"{asked[:60]!r} was read as the {other} {found.name}."
-            return other, vocabularies.Resolved(found.name, note)
+    if both or _is_own(kind, asked, guild_id):
+        return kind, vocabularies.resolve(kind, asked, guild_id)
+    other = "style" if kind == "genre" else "genre"
+    found = vocabularies.find(other, asked, guild_id, guess=False)
+    if found:
+        note = f"{asked[:60]!r} was read as the {other} {found.name}."
+        return other, vocabularies.Resolved(found.name, note)
     return kind, vocabularies.resolve(kind, asked, guild_id)
+
+
+def _is_own(kind: str, asked: str, guild_id: int) -> bool:
+    """Whether it is a name of that kind; ``DnB`` is known to be no genre without asking."""
+    if kind == "genre" and not names.known_name(kind, asked) and names.known_name("style", asked):
+        return False
+    return vocabularies.find(kind, asked, guild_id, guess=False) is not None
 
 
 def _by_format(ctx: ToolContext, args: StockSearch, search: Search) -> None:
@@ -162,21 +193,6 @@ def _by_price(args: StockSearch, search: Search) -> None:
     if args.price_max is not None:
         greatest = "price__lte" if args.include_max else "price__lt"
         search.items = search.items.filter(**{greatest: args.price_max})
-
-
-def _worded(search: Search, text: str | None) -> tuple[Search, dict[str, Any]]:
-    """Items holding every word; when none does, those spelt alike, and a note says so."""
-    if not text:
-        return search, tables.stock_totals(search.items)
-    exact = Search(search.items.filter(holding(text, "release__")), search.notes)
-    totals = tables.stock_totals(exact.items)
-    if totals["rows"]:
-        return exact, totals
-    alike = search.items.filter(resembling(text, "release__"))
-    near = tables.stock_totals(alike)
-    if not near["rows"]:
-        return exact, totals
-    return Search(alike, [*search.notes, f"Nothing holds {text[:60]!r}; these are alike."]), near
 
 
 def _rows(

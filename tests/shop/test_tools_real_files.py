@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from apps.guilds.models import Guild
 
@@ -62,3 +63,11 @@ def test_gaps_of_the_dump_of_1000(guild: Guild, shared_data: Path) -> None:
         ("“&” or “<” in the title", 22),
     ]
     assert table.totals["releases"] == 1000
+
+
+def test_an_import_leaves_the_planner_informed(stocked: Guild) -> None:
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(
+            "SELECT reltuples FROM pg_class WHERE relname = 'shop_stockitem' AND relkind = 'r'"
+        )
+        assert cursor.fetchone() == (322.0,)

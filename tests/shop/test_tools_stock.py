@@ -112,7 +112,7 @@ class TestOnTheDemoShop:
                 ask("stock_search", demo_shop.guild, now=demo_shop.now, sort="price", limit=limit)
             return len(captured)
 
-        assert queries(1) == queries(200) <= 8
+        assert queries(1) == queries(200) <= 9
 
     def test_a_word_spelt_wrong_finds_what_is_alike_and_says_so(self, demo_shop: DemoShop) -> None:
         table = ask("stock_search", demo_shop.guild, q="Ashquil Quartett")
