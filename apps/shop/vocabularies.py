@@ -132,8 +132,8 @@ def carriers(text: str, guild_id: int) -> tuple[list[str], str]:
         every = [name for name in stored_names("format", guild_id) if name in VINYL]
         return every or ["LP"], f"Vinyl was read as {', '.join(every) or 'LP'}."
     counted = plain.partition("x")
-    if counted[0].isdigit() and counted[2]:
-        text = counted[2]
+    if counted[0].strip().isdigit() and counted[2]:
+        text = counted[2].strip()
     found = resolve("format", text, guild_id)
     if found.name == '12"':
         return [found.name], " ".join(
