@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import accumulate
 from random import Random
 
 from apps.shop.demo import names
@@ -17,6 +18,14 @@ YEARS_OF_SALES = 730
 # Beyond this many items only one release in twenty has a track list, to keep benchmarks small.
 TRACKS_UP_TO = 50_000
 SLEEVES = (*LADDER, "Generic", "Not Graded", "No Cover")
+# Added up once: a million draws would add them up a million times.
+GENRE_WEIGHTS = tuple(accumulate(genre.weight for genre in GENRES))
+FORMAT_WEIGHTS = {
+    boost: tuple(accumulate(w * boost if '12"' in text else w for text, w, _ in FORMATS))
+    for boost in (1, 3)
+}
+FORMAT_TEXTS = tuple(text for text, _, _ in FORMATS)
+FACTORS = {text: factor for text, _, factor in FORMATS}
 _FIRST_YEAR = {"Electronic": 1988, "Hip Hop": 1984, "Jazz": 1956, "Blues": 1957}
 
 
@@ -26,7 +35,7 @@ def pressings(
     """``count`` pressings numbered from ``first``, every third with a second copy."""
     with_tracks = 1 if items <= TRACKS_UP_TO else 20
     for at in range(count):
-        genre = rng.choices(GENRES, [each.weight for each in GENRES])[0]
+        genre = rng.choices(GENRES, cum_weights=GENRE_WEIGHTS)[0]
         pressing = _pressing(rng, genre, first + at)
         if at % with_tracks == 0:
             pressing.tracks = _tracks(rng, pressing.format_text)
@@ -57,8 +66,7 @@ def _pressing(rng: Random, genre: Genre, number: int) -> Pressing:
 
 def _format(rng: Random, genre: Genre) -> str:
     boost = 3 if genre.name == "Electronic" else 1
-    weights = [weight * boost if '12"' in text else weight for text, weight, _ in FORMATS]
-    return rng.choices([text for text, _, _ in FORMATS], weights)[0]
+    return rng.choices(FORMAT_TEXTS, cum_weights=FORMAT_WEIGHTS[boost])[0]
 
 
 def _artists(rng: Random, genre: str) -> list[str]:
@@ -128,8 +136,12 @@ def _tracks(rng: Random, format_text: str) -> list[tuple[str, str, str]]:
 
 def _step(rng: Random, genre: Genre, format_text: str) -> Decimal:
     """The price of one step of the grade ladder: a thirteenth of the VG+ value."""
-    factor = next(factor for text, _, factor in FORMATS if text == format_text)
-    value = genre.typical * factor * rng.lognormvariate(0, 0.55) / LADDER["Very Good Plus (VG+)"]
+    value = (
+        genre.typical
+        * FACTORS[format_text]
+        * rng.lognormvariate(0, 0.55)
+        / LADDER["Very Good Plus (VG+)"]
+    )
     return max(Decimal(value).quantize(CENT), Decimal("0.05"))
 
 

@@ -6,6 +6,7 @@ be somebody's real name or record.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from random import Random
 
 GIVEN = (
@@ -243,13 +244,13 @@ COUNTRIES = (
     ("Hungary", 2),
     ("Brazil", 2),
 )
+COUNTRY_WEIGHTS = tuple(accumulate(weight for _, weight in COUNTRIES))
 TRAPS = ("Left <|> Right", "?", "Tide & Ebb", "::HARBOUR2", "夜の港", "<Static>")
 
 
 def pick_country(rng: Random) -> str:
     """A country by weight."""
-    names, weights = zip(*COUNTRIES, strict=True)
-    return str(rng.choices(names, weights)[0])
+    return rng.choices(COUNTRIES, cum_weights=COUNTRY_WEIGHTS)[0][0]
 
 
 def artist(rng: Random, genre: str) -> str:
