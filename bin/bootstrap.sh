@@ -1,4 +1,4 @@
-# Sourced by bin/run, bin/manage and bin/test: finds a Python and hands over to bin/bootstrap.py.
+# Sourced by bin/run, bin/manage, bin/test and bin/bench: finds a Python and hands over to bin/bootstrap.py.
 # Usage: . "$here/bootstrap.sh"; bootstrap base|dev COMMAND [ARGUMENTS]
 
 find_python() {

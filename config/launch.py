@@ -1,4 +1,4 @@
-"""`bin/run`, `bin/manage` and `bin/test`, once the requirements are installed."""
+"""`bin/run`, `bin/manage`, `bin/test` and `bin/bench`, once the requirements are installed."""
 
 from __future__ import annotations
 
@@ -51,11 +51,21 @@ def test(arguments: list[str]) -> int:
     return test_main(arguments)
 
 
+def bench(arguments: list[str]) -> int:
+    """Run the benchmarks."""
+    from evals.bench.command import main as bench_main
+
+    return bench_main(arguments)
+
+
+COMMANDS = {"run": run, "manage": manage, "test": test, "bench": bench}
+
+
 def main(arguments: list[str]) -> int:
     """Dispatch; an error that names its cause and next step is shown without a traceback."""
     command, *rest = arguments
     try:
-        return {"run": run, "manage": manage, "test": test}[command](rest)
+        return COMMANDS[command](rest)
     except servers.ServersError as error:
         say_on_stderr(str(error))
         return 1
