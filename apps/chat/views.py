@@ -85,8 +85,16 @@ def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if run.is_live:
         operations.cancel(run, actor=acting(request))
     if request.htmx:  # type: ignore[attr-defined]
-        return fragment_of(request, own_run(request, run_id))
+        return _stopped(request, own_run(request, run_id))
     return redirect("chat:thread", run.thread_id)
+
+
+def _stopped(request: HttpRequest, run: Run) -> HttpResponse:
+    """A queued run has ended at once and is shown so; a running one says when it has."""
+    response = fragment_of(request, run)
+    if not run.is_live:
+        response["HX-Reswap"] = "outerHTML"
+    return response
 
 
 @require_POST

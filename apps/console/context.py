@@ -62,6 +62,7 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
         "rooms": SimpleLazyObject(lambda: _by_group(rooms)),
         "tabs": SimpleLazyObject(lambda: [room for room in rooms if room.tab]),
         "spend": SimpleLazyObject(lambda: _spend(member)),
+        "usage_url": SimpleLazyObject(lambda: reverse("usage:today") * ("usage.read" in allowed)),
         "ask_url": reverse("chat:new"),
         "stock_url": reverse("shop:stock"),
         "import_url": SimpleLazyObject(lambda: _import_url(allowed)),

@@ -20,9 +20,10 @@ from apps.guilds.middleware import SESSION_KEY
 from apps.guilds.models import Member, User
 
 from . import health as parts
-from .context import THEME_COOKIE, THEMES
+from .context import ROOMS, THEME_COOKIE, THEMES
 from .first_run import HIDDEN
 from .forms import SignInForm
+from .rights import held
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 YEAR = 365 * 24 * 3600
@@ -31,10 +32,15 @@ YEAR = 365 * 24 * 3600
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """Ask is home; without a guild there is only a page that says so."""
-    if acting_or_none(request) is None:
+    """The first room that the member may enter: Ask, for most."""
+    member = acting_or_none(request)
+    if member is None:
         raise PermissionDenied("Your account is not a member of any guild here.")
-    return redirect("chat:new")
+    allowed = held(member)
+    for room in ROOMS:
+        if room.capability in allowed:
+            return redirect(room.name)
+    raise PermissionDenied("You are a member of this guild, without any right in it yet.")
 
 
 @never_cache

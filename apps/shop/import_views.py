@@ -45,7 +45,11 @@ def import_file(request: HttpRequest) -> HttpResponse:
     given = (request.POST, request.FILES) if request.method == "POST" else (None, None)
     form = ImportForm(*given, is_demo=is_demo, shop_currency=currency)
     if request.method == "POST" and form.is_valid():
-        return redirect("jobs:job", _start(request, form).pk)
+        try:
+            return redirect("jobs:job", _start(request, form).pk)
+        except OSError as error:
+            words = f"The file could not be kept here: {error.strerror}. Nothing was imported; "
+            form.add_error("file", words + "free some space and send it again.")
     kinds = [{"label": label.split(" (")[0], "words": WORDS[kind]} for kind, label in KINDS]
     context = {"heading": "Import", "form": form, "shop": shop, "kinds": kinds}
     status = 422 if request.method == "POST" else 200

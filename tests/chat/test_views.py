@@ -106,10 +106,12 @@ def test_one_answer_at_a_time_in_a_thread(asker, member):
 
 def test_stop_ends_a_queued_run_and_says_by_whom(asker, member):
     run = live_run(member)
-    body = text(asker.post(f"/runs/{run.pk}/cancel/", **HTMX))
+    response = asker.post(f"/runs/{run.pk}/cancel/", **HTMX)
+    body = text(response)
     run.refresh_from_db()
     assert run.status == "canceled"
     assert "Stopped by Ada Quill" in body
+    assert response["HX-Reswap"] == "outerHTML"
     assert "data-send" in body
     assert asker.post(f"/runs/{run.pk}/cancel/").url == f"/threads/{run.thread_id}/"
 

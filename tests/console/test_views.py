@@ -78,6 +78,14 @@ def test_a_user_without_a_guild_is_told_so(client, ada):
     assert "not a member of any guild" in text(response)
 
 
+def test_home_is_the_first_room_that_a_member_may_enter(client, clerk):
+    client.force_login(clerk)
+    assert "without any right in it yet" in text(client.get("/"))
+    guilds.grant(clerk.members.get(), "shop.read", actor=None)
+    assert client.get("/").url == "/stock/"
+    assert 'href="/usage/"' not in text(client.get("/stock/"))
+
+
 def test_the_rail_shows_what_a_member_may_enter(client, ada, clerk):
     client.force_login(ada)
     body = text(client.get("/threads/new/"))

@@ -223,6 +223,14 @@ def test_a_wrong_upload_is_told_before_it_is_read(keeper, change, words):
     assert not Job.objects.exists()
 
 
+def test_a_full_disk_is_told_and_loses_nothing(keeper, settings):
+    settings.MEDIA_ROOT = "/dev/full/uploads"
+    response = upload(keeper)
+    assert response.status_code == 422
+    assert "The file could not be kept here" in text(response)
+    assert not Job.objects.exists()
+
+
 def test_a_demo_shop_asks_before_it_is_replaced(client, ada, member, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
     make_shop(member.guild, is_demo=True)
