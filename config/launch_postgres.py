@@ -44,7 +44,7 @@ ORPHAN_SECONDS = 30
 SETTINGS = {
     "max_connections": "300",
     "shared_preload_libraries": "pg_stat_statements",
-    "shared_buffers": "128MB",
+    "shared_buffers": "256MB",
     "max_wal_size": "512MB",
     "log_min_messages": "warning",
     "log_min_error_statement": "panic",  # a failing statement may hold a person's words

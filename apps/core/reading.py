@@ -104,7 +104,9 @@ def scope(
             with connections[READER].cursor() as cursor:
                 cursor.execute(
                     "SELECT set_config('gatehouse.scope', %s, true),"
-                    " set_config('statement_timeout', %s, true)",
+                    " set_config('statement_timeout', %s, true),"
+                    # Totals cover every matching row; sorting those on disk is the slow part.
+                    " set_config('work_mem', '64MB', true)",
                     [text, str(timeout_ms)],
                 )
             yield
