@@ -87,11 +87,9 @@ def _time(machine: str, shown: str, title: str) -> SafeString:
 
 
 @register.filter
-def idle_days(value: datetime | None) -> int | None:
-    """Whole days from a date until now, in the guild's time zone."""
-    if value is None:
-        return None
-    return (timezone.localdate() - timezone.localtime(value).date()).days
+def number(value: int | None) -> str:
+    """A count with its thousands set apart: ``4,012``."""
+    return "" if value is None else f"{value:,}"
 
 
 @register.filter
@@ -115,9 +113,3 @@ def address(context: dict[str, Any], **changes: Any) -> str:
         if value not in (None, ""):
             query[name] = str(value)
     return f"?{query.urlencode()}"
-
-
-@register.filter
-def get(mapping: Any, key: str) -> Any:
-    """A value of a mapping by a key that a template only knows at run time."""
-    return mapping.get(key) if hasattr(mapping, "get") else None
