@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from apps.guilds.models import Guild
+from apps.jobs import operations as jobs
+from apps.jobs.models import Job
+from apps.shop.importers import pipeline
 from apps.shop.models import CollectionEntry, Customer, Release, Want
 
 from .importing import counts, refused, run
@@ -129,3 +132,23 @@ def test_one_list_is_not_the_other(shared_data: Path, guild: Guild) -> None:
     assert "import_collection" in refused("import_wants", shared_data / COLLECTION)
     assert "import_wants" in refused("import_collection", shared_data / WANTS)
     assert not Release.objects.exists()
+
+
+def test_a_collection_begun_goes_on_and_still_counts_its_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second copy of a release is known only by remembering the first."""
+    monkeypatch.setattr(pipeline, "BATCH", 1)
+    path = collection(tmp_path / "c.csv", row(5), row(5), row(5))
+    report = run("import_collection", path)
+    job = Job.objects.get(pk=report["job"])
+    after_first = len(f"{HEADER}\r\n{row(5)}\r\n".encode())
+    CollectionEntry.objects.filter(copy__gt=1).delete()
+    Job.objects.update(
+        status="queued",
+        checkpoint={**job.checkpoint, "file": {"offset": after_first, "line": 3}},
+        report={**job.report, "read": 1, "created": 1},
+    )
+    ended = jobs.run_now(job)
+    assert counts(ended.report) == (3, 3, 0, 0)
+    assert set(CollectionEntry.objects.values_list("copy", flat=True)) == {1, 2, 3}

@@ -190,8 +190,8 @@ def _wrong_columns(name: str, fields: list[str], names: list[str], wanted: FileK
             return f"{name} looks like a {kind.name}; use {kind.command} for it."
     if given == {"listing_id"} or given >= {"release_id", "price", "media_condition"}:
         return (
-            f"{name} looks like a file for uploading to Discogs, which names no listings "
-            "with prices; export the inventory from Discogs and import that."
+            f"{name} looks like a file for uploading to Discogs, which lacks "
+            "listing ids or prices; export the inventory from Discogs and import that."
         )
     missing = ", ".join(sorted(wanted.required - given))
     return (
