@@ -52,15 +52,29 @@
   document.addEventListener("htmx:afterRequest", (event) => {
     const form = event.target, { successful, xhr } = event.detail;
     $$("[data-send], .chip").forEach((button) => { button.disabled = false; });
-    if (!form.matches("[data-ask]")) return;
-    if (successful && form.id === "composer") { area().value = ""; store.set(draftKey(), ""); }
+    if (!form.matches("[data-ask]") || signedOut(xhr)) return;
+    if (successful && form.id === "composer") sent();
     if (!successful && xhr.status !== 422) toast(reason(xhr), true);
   });
+  function sent() {
+    const wrong = $("#ask-error"), box = area();
+    if (wrong) wrong.remove();
+    box.removeAttribute("aria-invalid");
+    delete box.dataset.kept;
+    box.value = "";
+    store.set(draftKey(), "");
+  }
+  // A request that ended at the door: go there, and come back to the draft.
+  const signedOut = (xhr) => Boolean(xhr && xhr.responseURL && new URL(xhr.responseURL).pathname === "/sign-in/");
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!signedOut(event.detail.xhr)) return;
+    event.detail.shouldSwap = false;
+    location.href = `/sign-in/?next=${encodeURIComponent(location.pathname)}`;
+  });
   function reason(xhr) {
-    if (xhr.status === 403) return "You are signed out, or may not ask here. Your question is kept; sign in and send it again.";
+    if (xhr.status === 403) return "Not sent: you may not ask here, or this page is too old. Your question is kept; reload and send it again.";
     return xhr.status ? `Not sent: the server answered ${xhr.status}. Your question is kept.` : "Not sent: the server cannot be reached. Your question is kept.";
   }
-  document.addEventListener("htmx:sendError", () => toast("Not sent: the server cannot be reached. Your question is kept.", true));
 
   // The stream: open only while its run is live and this tab is visible; resume after the last event.
   let atEnd = true;
@@ -184,10 +198,6 @@
     fetch(event.target.action, { method: "POST", body, redirect: "manual" });
     document.documentElement.dataset.theme = theme;
     $$("button", event.target).forEach((button) => button.setAttribute("aria-pressed", String(button.value === theme)));
-  });
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-confirm]");
-    if (button && !window.confirm(button.dataset.confirm)) event.preventDefault();
   });
 
   document.addEventListener("DOMContentLoaded", () => {

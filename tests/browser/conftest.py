@@ -99,7 +99,8 @@ class Faults:
         page.on("pageerror", lambda error: self.found.append(f"pageerror: {error}"))
 
     def _note(self, kind: str, words: str) -> None:
-        if kind in ("error", "warning"):
+        refused_in_words = "status of 422" in words
+        if kind in ("error", "warning") and not refused_in_words:
             self.found.append(f"{kind}: {words}")
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib.sessions.models import Session
 from playwright.sync_api import BrowserContext, Page, expect
 
 from apps.agents.models import Run
@@ -195,6 +196,37 @@ def test_the_second_question_is_appended_and_the_draft_survives(
     page.reload()
     expect(page.locator(".run")).to_have_count(2)
     expect(box).to_have_value("")
+
+
+def test_a_question_that_is_too_long_is_refused_and_kept(page: Page, signed_in: str, shop: Any):
+    page.goto(signed_in)
+    ask(page, "slow stock")
+    answered(page)
+    box = page.locator("#question")
+    box.fill("x" * 100_001)
+    box.press("Enter")
+    expect(page.locator("#ask-error")).to_contain_text("at most 100,000 fit")
+    assert len(box.input_value()) == 100_001
+    box.fill("how many items are priced under $10?")
+    box.press("Enter")
+    answered(page, 1)
+    expect(page.locator("#ask-error")).to_have_count(0)
+
+
+def test_who_was_signed_out_meanwhile_comes_back_to_the_draft(
+    page: Page, signed_in: str, shop: Any, member: Member
+):
+    page.goto(signed_in)
+    ask(page, "slow stock")
+    answered(page)
+    Session.objects.all().delete()
+    ask(page, "this week's sales")
+    expect(page).to_have_url(re.compile(r"/sign-in/\?next="))
+    page.get_by_label("E-mail").fill("ada@example.com")
+    page.get_by_label("Password").fill("correct horse battery")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator(".run")).to_have_count(1)
+    expect(page.locator("#question")).to_have_value("this week's sales")
 
 
 def test_chips_ask_at_once(page: Page, signed_in: str, shop: Any):
