@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import openai
@@ -49,13 +50,13 @@ def measure(*, runs: int) -> list[Measured]:
     """CPU and clock a run at each concurrency; with more at once, five times the runs."""
     member = rows.demo_shop("Shop of the loop", ITEMS)
     turns = _turns_of(_warm_up(member))
-    asyncio.run(_by_sdk(turns, 2, 2))
+    _sdk_runs(turns, 2, 2)
     found: list[Measured] = []
     for at_once in AT_ONCE:
         count = runs if at_once == 1 else runs * 5
-        theirs = _counted(lambda n=count, c=at_once: asyncio.run(_by_sdk(turns, n, c)))
+        theirs = _counted(partial(_sdk_runs, turns, count, at_once))
         queued = [_queue(member) for _ in range(count)]
-        ours = _counted(lambda q=queued, c=at_once: _by_loop(q, c))
+        ours = _counted(partial(_by_loop, queued, at_once))
         _check(queued)
         found += _rows(at_once, count, ours, theirs)
     return found
@@ -122,6 +123,10 @@ def _turns_of(run: Run) -> list[dict[str, Any]]:
     last = next(at for at, one in enumerate(whole.messages) if one.role == "user")
     requests = [replace(whole, messages=whole.messages[: last + 1]), whole]
     return [openai_wire.payload(request, provider="scripted") for request in requests]
+
+
+def _sdk_runs(turns: list[dict[str, Any]], runs: int, at_once: int) -> list[float]:
+    return asyncio.run(_by_sdk(turns, runs, at_once))
 
 
 async def _by_sdk(turns: list[dict[str, Any]], runs: int, at_once: int) -> list[float]:

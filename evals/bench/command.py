@@ -27,7 +27,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--items", type=int, default=100_000, help="stock items asked about")
     parser.add_argument("--rows", type=int, default=50_000, help="rows of the imported file")
     parser.add_argument("--runs", type=int, default=12, help="runs one by one; five times as many")
-    parser.add_argument("--repeats", type=int, default=25, help="times the question is asked")
+    parser.add_argument("--repeats", type=int, default=40, help="times the question is asked")
     parser.add_argument("--questions", type=int, default=40, help="questions to the house model")
     parser.add_argument("--only", choices=NAMES, action="append", help="may be given repeatedly")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")

@@ -2,7 +2,8 @@
 
 The tool reads as ``reader`` through its views, resolves the names asked for, and brings the
 totals over every match. The statement by hand runs on the app's login with the stored names in
-it; its rows and totals must be the tool's, or the benchmark fails.
+it, without parallel workers, whose use changes from run to run. Its rows and totals must be the
+tool's, or the benchmark fails.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from apps.core import clock, reading
 from apps.core.tools import ToolContext, registry
@@ -76,7 +77,8 @@ def _by_tool(member: Member, now: datetime) -> dict[str, Any]:
 
 def _by_hand(member: Member, now: datetime) -> list[tuple[Any, ...]]:
     cutoff = now - timedelta(days=90)
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL max_parallel_workers_per_gather = 0")
         cursor.execute(BY_HAND, {"guild": member.guild_id, "cutoff": cutoff})
         found: list[tuple[Any, ...]] = cursor.fetchall()
     return found
