@@ -96,13 +96,14 @@
     const run = element.closest && element.closest("[sse-connect]");
     if (run && id) run.setAttribute("sse-connect", `${run.getAttribute("sse-connect").split("?")[0]}?after=${encodeURIComponent(id)}`);
   }
-  document.addEventListener("visibilitychange", () => {
+  function followVisibility() {
     for (const run of $$(".run[data-live]")) {
       if (document.hidden) htmx.trigger(run, "htmx:beforeCleanupElement");
       // Opens the stream again, and has everything that listens to it listen to the new one.
       else for (const part of [run, ...$$("[sse-swap], [hx-trigger^='sse:']", run)]) htmx.trigger(part, "htmx:afterProcessNode");
     }
-  });
+  }
+  document.addEventListener("visibilitychange", followVisibility);
   document.addEventListener("htmx:beforeSwap", () => {
     const box = talk();
     atEnd = !box || Math.abs(box.scrollTop) < 80;
@@ -203,6 +204,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     restoreDraft();
     if (!location.hash) settle();
+    if (document.hidden) followVisibility();
     const keys = $("[data-keys-switch]"), box = keys && $("input", keys);
     if (!box) return;
     keys.hidden = false;
