@@ -117,7 +117,13 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_ROUTES = {"apps.agents.*": {"queue": "agents"}, "apps.jobs.*": {"queue": "ingest"}}
-CELERY_BROKER_TRANSPORT_OPTIONS = {"max_connections": 200, "socket_keepalive": True}
+# A server that hangs must not hang whoever wakes a worker; the wait of a worker is shorter.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "max_connections": 200,
+    "socket_keepalive": True,
+    "socket_timeout": 5,
+    "socket_connect_timeout": 2,
+}
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -195,7 +201,12 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
-    "loggers": {"gatehouse": {"level": env.str("LOG_LEVEL", default="INFO")}},
+    "loggers": {
+        # Django's own handlers would print the same lines unredacted.
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.server": {"handlers": [], "level": "WARNING", "propagate": True},
+        "gatehouse": {"level": env.str("LOG_LEVEL", default="INFO")},
+    },
 }
 
 

@@ -85,9 +85,7 @@ def history(run: Run) -> list[ChatMessage]:
     steps: dict[Any, list[Step]] = {}
     for step in Step.objects.filter(run__in=runs).order_by("index"):
         steps.setdefault(step.run_id, []).append(step)
-    exchanges = [
-        _exchange(one, steps.get(one.pk, []), limits.HISTORY_RESULT_CHARACTERS) for one in runs
-    ]
+    exchanges = [_exchange(one, steps.get(one.pk, []), run.marker) for one in runs]
     kept: list[ChatMessage] = []
     for messages in reversed(exchanges):
         if len(kept) + len(messages) > limits.HISTORY_MESSAGES:
@@ -98,9 +96,10 @@ def history(run: Run) -> list[ChatMessage]:
     return kept
 
 
-def _exchange(run: Run, steps: list[Step], longest: int) -> list[ChatMessage]:
-    answer = ChatMessage("assistant", run.answer)
-    return [ChatMessage("user", run.question), *_messages(run, steps, longest), answer]
+def _exchange(run: Run, steps: list[Step], marker: str) -> list[ChatMessage]:
+    """An earlier question with its results under the marker that the present prompt names."""
+    results = _messages(steps, marker, limits.HISTORY_RESULT_CHARACTERS)
+    return [ChatMessage("user", run.question), *results, ChatMessage("assistant", run.answer)]
 
 
 def own(run: Run) -> list[ChatMessage]:
@@ -108,18 +107,18 @@ def own(run: Run) -> list[ChatMessage]:
     steps = list(run.steps.order_by("index"))
     return [
         ChatMessage("user", run.question),
-        *_messages(run, steps, limits.RESULT_CHARACTERS),
+        *_messages(steps, run.marker, limits.RESULT_CHARACTERS),
     ]
 
 
-def _messages(run: Run, steps: Iterable[Step], longest: int) -> list[ChatMessage]:
+def _messages(steps: Iterable[Step], marker: str, longest: int) -> list[ChatMessage]:
     messages = []
     for step in steps:
         if step.kind == Step.Kind.MODEL and step.calls:
             calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in step.calls)
             messages.append(ChatMessage("assistant", step.text, tool_calls=calls))
         elif step.kind == Step.Kind.TOOL:
-            content = wrap(step.result or {}, run.marker, longest)
+            content = wrap(step.result or {}, marker, longest)
             messages.append(ChatMessage("tool", content, tool_call_id=step.call_id))
     return messages
 

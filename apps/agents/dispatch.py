@@ -17,6 +17,7 @@ from apps.core.tools import MODEL_EFFECTS_THAT_RUN, Tool, ToolContext, ToolError
 from apps.guilds import policy
 from apps.providers.types import ToolCall
 
+from . import limits
 from .models import Run, Step
 from .runtime import Handle
 
@@ -60,6 +61,13 @@ def run_call(run: Run, call: ToolCall, handle: Handle) -> Outcome:
     return _run(run, tool, args, arguments, handle, started)
 
 
+def too_many(name: str) -> Outcome:
+    """A call beyond those that one turn may make: told to the model, and not run."""
+    words = f"{name} was not run: {limits.CALLS_PER_TURN} calls in one turn are the most."
+    started = time.perf_counter()
+    return _failed(Step.Status.REFUSED, "too_many_calls", words, {}, started)
+
+
 def _parse(call: ToolCall) -> Any:
     try:
         value = json.loads(call.arguments or "{}")
@@ -69,12 +77,24 @@ def _parse(call: ToolCall) -> Any:
         ) from None
     if not isinstance(value, dict):
         raise ToolError(f"{call.name} was not run: its arguments must be one JSON object.")
+    if not _storable(value):
+        raise ToolError(f"{call.name} was not run: its arguments hold a NUL or half a character.")
     return value
+
+
+def _storable(value: dict[str, Any]) -> bool:
+    """Whether PostgreSQL can hold it: no NUL, no lone surrogate, however it was escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\\u0000" not in text
 
 
 def _seen(call: ToolCall) -> dict[str, Any]:
     """The arguments of a call that did not fit, for its trace: as sent, capped."""
-    return {"as_sent": redact(call.arguments[:2_000].replace("\0", "\ufffd"))}
+    return {"as_sent": redact(call.arguments[:2_000])}
 
 
 def _run(
@@ -90,9 +110,14 @@ def _run(
         handle.check()
         return _failed(Step.Status.FAILED, *_database_words(tool, error), arguments, started)
     except reading.StrayQuery:
-        log.exception("tool %s strayed", tool.name)
+        log.error("tool %s strayed to another connection", tool.name)
         words = f"{tool.name} was stopped: it tried to read outside its scope."
         return _failed(Step.Status.REFUSED, "stray_query", words, arguments, started)
+    except Exception:
+        handle.check()
+        log.exception("tool %s failed", tool.name)
+        words = f"{tool.name} failed inside Gatehouse and returned nothing. Try another way."
+        return _failed(Step.Status.FAILED, "tool_failed", words, arguments, started)
     result.setdefault("as_of", "")
     result["as_of"] = result["as_of"] or context.now.isoformat()
     rows = result.get("total_rows") if result["kind"] == "table" else None

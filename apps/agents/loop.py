@@ -22,11 +22,11 @@ from apps.guilds import policy
 from apps.llm import gateway
 from apps.providers.errors import ProviderError
 from apps.providers.types import Completion, TextDelta, ToolCall
-from apps.usage.errors import BudgetRefused, UnpricedModel
+from apps.usage.errors import BudgetRefused
 from apps.usage.models import UsageEvent
 
 from . import context, limits
-from .dispatch import Outcome, run_call
+from .dispatch import Outcome, run_call, too_many
 from .errors import DeadlinePassed, LeaseLost, RunCanceled, Stopped
 from .models import Run, Step
 from .runtime import Handle, runtime
@@ -56,7 +56,7 @@ def execute(run: Run) -> None:
         _finish(run, Run.Status.DENIED, Reason.PERMISSION_DENIED, words=str(denied))
     except BudgetRefused as refused:
         _finish(run, Run.Status.FAILED, Reason.DAILY_BUDGET, words=str(refused))
-    except (ProviderError, UnpricedModel) as error:
+    except ProviderError as error:
         _finish(run, Run.Status.FAILED, Reason.PROVIDER_FAILED, words=_provider_words(error))
     except Exception as error:
         log.exception("run %s failed", run.pk)
@@ -65,8 +65,14 @@ def execute(run: Run) -> None:
     publisher.done()
 
 
-def _provider_words(error: Exception) -> str:
-    return f"{error} The house model can still look things up: leave LLM_API_KEY empty."
+_ONLY_SETTINGS_HELP = frozenset({"auth_failed", "unsupported_model"})
+
+
+def _provider_words(error: ProviderError) -> str:
+    """Cause and next step; who can change settings is told of the model that needs none."""
+    if error.code in _ONLY_SETTINGS_HELP:
+        return f"{error} Without LLM_API_KEY the house model still looks things up."
+    return str(error)
 
 
 def _work(run: Run, handle: Handle, publisher: Publisher) -> None:
@@ -104,11 +110,11 @@ def _turn(run: Run, turn: int, profile: Any, handle: Handle, publisher: Publishe
     try:
         completion = handle.call(_stream(run, request, step, publisher, said))
         step.status, step.text = Step.Status.SUCCEEDED, _clean(completion.text)
-        step.calls = [_kept(call) for call in completion.tool_calls[: limits.CALLS_PER_TURN]]
+        step.calls = [_kept(call) for call in completion.tool_calls[: limits.CALLS_KEPT]]
     except (RunCanceled, DeadlinePassed):
         step.status, step.text = Step.Status.CANCELED, _clean("".join(said))
         raise
-    except (ProviderError, BudgetRefused, UnpricedModel) as error:
+    except (ProviderError, BudgetRefused) as error:
         step.status, step.reason = Step.Status.FAILED, getattr(error, "code", "refused")
         raise
     finally:
@@ -158,13 +164,16 @@ def _run_calls(run: Run, model_step: Step, handle: Handle, publisher: Publisher)
             "call_id", flat=True
         )
     )
-    for kept in model_step.calls:
+    for position, kept in enumerate(model_step.calls):
         if kept["id"] in done:
             continue
         handle.check()
         _refuse_repetition(run, kept)
         at = clock.now()
-        outcome = run_call(run, ToolCall(kept["id"], kept["name"], kept["arguments"]), handle)
+        if position < limits.CALLS_PER_TURN:
+            outcome = run_call(run, ToolCall(kept["id"], kept["name"], kept["arguments"]), handle)
+        else:
+            outcome = too_many(kept["name"])
         _store(run, _tool_step(model_step.turn, kept, outcome, at))
         publisher.step(model_step.turn)
 

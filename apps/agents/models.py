@@ -8,10 +8,11 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 
 from apps.core import clock
 from apps.guilds.models import Guild, Member
+from apps.jobs.leases import LeasedQuerySet
 
 LEASE = timedelta(seconds=20)
 QUESTION_LIMIT = 100_000
@@ -45,39 +46,22 @@ class Thread(models.Model):
         return self.title
 
 
-class RunQuerySet(models.QuerySet["Run"]):
+class RunQuerySet(LeasedQuerySet["Run"]):
+    lease = LEASE
+
     def visible_to(self, member: Member) -> RunQuerySet:
         return self.filter(guild_id=member.guild_id, thread__member_id=member.pk)
 
     def live(self) -> RunQuerySet:
         return self.filter(status__in=Run.LIVE)
 
-    def claimable(self) -> RunQuerySet:
-        """Queued ones, and running ones whose worker has been silent past its lease."""
-        stale = Q(status=Run.Status.RUNNING, lease_until__lt=clock.now())
-        return self.filter(Q(status=Run.Status.QUEUED) | stale)
-
-    def claim(self, run_id: UUID | str) -> Run | None:
-        """Mark a run running under a fresh lease; None when another worker has it."""
-        token, now = uuid4(), clock.now()
-        changed = (
-            self.filter(pk=run_id)
-            .filter(Q(status=Run.Status.QUEUED) | Q(status=Run.Status.RUNNING, lease_until__lt=now))
-            .update(
-                status=Run.Status.RUNNING,
-                lease_token=token,
-                lease_until=now + LEASE,
-                attempt=F("attempt") + 1,
-                started_at=models.functions.Coalesce("started_at", now),
-            )
-        )
-        if not changed:
+    def claim(self, pk: UUID | str) -> Run | None:
+        claimed = super().claim(pk)
+        if claimed is None:
             return None
-        return self.select_related("guild", "member", "thread").get(pk=run_id)
-
-    def held(self, run: Run) -> RunQuerySet:
-        """The run as long as this worker's lease token is still the row's."""
-        return self.filter(pk=run.pk, lease_token=run.lease_token, status=Run.Status.RUNNING)
+        related = self.select_related("guild", "member", "thread")
+        run: Run | None = related.filter(pk=pk, lease_token=claimed.lease_token).first()
+        return run
 
 
 class Run(models.Model):
@@ -100,7 +84,6 @@ class Run(models.Model):
         DAILY_BUDGET = "daily_budget"
         DEADLINE = "deadline"
         PERMISSION_DENIED = "permission_denied"
-        CLARIFY = "clarify"
         PROVIDER_FAILED = "provider_failed"
         EXECUTOR_FAILED = "executor_failed"
         REPEATED_CALL = "tool_limit"
@@ -163,12 +146,11 @@ class Run(models.Model):
 
 
 class Step(models.Model):
-    """One thing a run did: a model's turn, a tool call, or the answer."""
+    """One thing a run did: a model's turn, or a tool call."""
 
     class Kind(models.TextChoices):
         MODEL = "model"
         TOOL = "tool"
-        ANSWER = "answer"
 
     class Status(models.TextChoices):
         SUCCEEDED = "succeeded"

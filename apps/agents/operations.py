@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Max
@@ -22,13 +23,45 @@ class QuestionTooLong(ValueError):
     """The question has more than 100,000 characters."""
 
 
+class Busy(RuntimeError):
+    """The thread is still answering an earlier question; carries that run."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__("This thread is still answering. Wait, or stop it first.")
+        self.run = run
+
+
 class EmptyQuestion(ValueError):
     """There is no question in the text."""
+
+
+Refusals = (Busy, EmptyQuestion, QuestionTooLong, policy.Denied)
 
 
 def start_thread(member: Member, question: str) -> Thread:
     """A new thread of the member, named after its first question."""
     return Thread.objects.create(guild_id=member.guild_id, member=member, title=title_of(question))
+
+
+@transaction.atomic
+def begin(
+    member: Member, question: str, *, thread_id: UUID | None = None, wake: bool = True
+) -> Run:
+    """Start a thread with its first question.
+
+    A form carries the id of the thread that it starts, so that a second click finds the run
+    of the first one instead of asking twice.
+    """
+    text = check_question(question)
+    Guild.objects.select_for_update(no_key=True).get(pk=member.guild_id)
+    if thread_id and (begun := Run.objects.filter(thread_id=thread_id).first()):
+        if begun.member_id != member.pk:
+            return begin(member, question, wake=wake)
+        return begun
+    thread = Thread(guild_id=member.guild_id, member=member, title=title_of(text))
+    thread.pk = thread_id or thread.pk
+    thread.save(force_insert=True)
+    return ask(thread, text, actor=member, wake=wake)
 
 
 def title_of(question: str) -> str:
@@ -46,10 +79,15 @@ def ask(
     retry_of: Run | None = None,
     wake: bool = True,
 ) -> Run:
-    """Write a queued run for the thread's next question and wake a worker on commit."""
+    """Write a queued run for the thread's next question and wake a worker on commit.
+
+    One run of a thread at a time: :class:`Busy` while another is live.
+    """
     policy.require(actor, "agent.ask")
     text = check_question(question)
     Guild.objects.select_for_update(no_key=True).get(pk=thread.guild_id)
+    if live := thread.runs.live().first():
+        raise Busy(live)
     highest = Run.objects.filter(guild_id=thread.guild_id).aggregate(n=Max("number"))["n"] or 0
     run = Run.objects.create(
         number=highest + 1,
@@ -62,7 +100,7 @@ def ask(
     )
     Thread.objects.filter(pk=thread.pk).update(updated_at=clock.now())
     if wake:
-        transaction.on_commit(lambda: tasks.wake(run.pk))
+        transaction.on_commit(lambda: tasks.wake(run))
     return run
 
 

@@ -27,31 +27,34 @@ from apps.llm import gateway
 
 from . import limits
 from .errors import DeadlinePassed, LeaseLost, RunCanceled
-from .models import LEASE, Run
+from .models import Run
 
 log = logging.getLogger("gatehouse.runtime")
 T = TypeVar("T")
 TICK = 0.2
 RENEW_EVERY = 5.0
+SWEEP_EVERY = 5.0
 
 
 @dataclass
 class Handle:
     """A run that is active in this process, and how to interrupt what it does now."""
 
-    run_id: UUID
-    lease_token: UUID
+    run: Run
     deadline: float
     interrupt: Callable[[], object] | None = None
     error: type[Exception] | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def stop(self, error: type[Exception]) -> None:
-        """End the run's present call; the first reason stays."""
+        """End the run's present call, once; the first reason stays.
+
+        A second interrupt would cut short what the first one lets the call settle.
+        """
         with self.lock:
             if self.error is None:
                 self.error = error
-            interrupt = self.interrupt
+            interrupt, self.interrupt = self.interrupt, None
         if interrupt:
             interrupt()
 
@@ -89,19 +92,23 @@ class Handle:
             except BaseException as error:  # noqa: BLE001 -- handed to the waiting thread
                 ended.set_exception(error)
 
+        def start() -> None:
+            tasks.append(loop.create_task(run()))
+
         def interrupt() -> None:
             loop.call_soon_threadsafe(lambda: tasks[0].cancel())
 
+        # Started first, so that an interrupt always finds its task.
+        loop.call_soon_threadsafe(start)
         try:
             with self.interruptible(interrupt):
-                loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(run())))
                 return ended.result()
         except asyncio.CancelledError:
             self.check()
             raise
-        finally:
-            if not tasks:
-                coroutine.close()
+        except BaseException:
+            interrupt()
+            raise
 
 
 class Runtime:
@@ -113,7 +120,7 @@ class Runtime:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watcher: threading.Thread | None = None
         self._renewed = 0.0
-        self._sweeping = False
+        self._sweeper: threading.Thread | None = None
         self._closing = threading.Event()
 
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -128,9 +135,8 @@ class Runtime:
     @contextmanager
     def holding(self, run: Run) -> Iterator[Handle]:
         """Watch a claimed run while the block executes it."""
-        if run.lease_token is None:
-            raise LeaseLost
-        handle = Handle(run.pk, run.lease_token, time.monotonic() + limits.WALL_SECONDS)
+        used = (clock.now() - (run.started_at or clock.now())).total_seconds()
+        handle = Handle(run, time.monotonic() + limits.WALL_SECONDS - used)
         with self._lock:
             self._active[run.pk] = handle
         self._watch()
@@ -142,9 +148,16 @@ class Runtime:
                     del self._active[run.pk]
 
     def sweep(self) -> None:
-        """From now on also wake workers for rows that no message woke."""
-        self._sweeping = True
-        self._watch()
+        """From now on also wake workers for rows that no message woke.
+
+        On a thread of its own: a broker that hangs must not keep the watcher from a Stop.
+        """
+        with self._lock:
+            if self._sweeper is None:
+                self._sweeper = threading.Thread(
+                    target=self._sweep_forever, name="agents-sweeper", daemon=True
+                )
+                self._sweeper.start()
 
     def handles(self) -> list[Handle]:
         """The runs that are active in this process."""
@@ -168,19 +181,32 @@ class Runtime:
                 self._watcher.start()
 
     def _watch_forever(self) -> None:
+        self._repeat(self._tick, every=TICK)
+
+    def _sweep_forever(self) -> None:
+        from . import tasks
+
+        def sweep_once() -> None:
+            tasks.sweep()
+            connections.close_all()
+
+        self._repeat(sweep_once, every=SWEEP_EVERY)
+
+    def _repeat(self, work: Callable[[], None], *, every: float) -> None:
+        """Do it until the process closes; a failure is told, and slows it down."""
         failures = 0
-        while not self._closing.wait(TICK * min(1 + failures * 4, 10)):
+        while not self._closing.wait(every * min(1 + failures * 4, 10)):
             try:
-                self._tick()
+                work()
                 failures = 0
             except Exception as error:
                 failures += 1
-                # A connection that broke is dropped; the next tick opens another.
+                # A connection that broke is dropped; the next time opens another.
                 connections.close_all()
                 if not isinstance(error, DatabaseError):
-                    log.exception("the watcher failed and goes on")
+                    log.exception("%s failed and goes on", work.__name__)
                 elif failures > 1:
-                    log.warning("watcher: the database is away: %s", type(error).__name__)
+                    log.warning("the database is away: %s", type(error).__name__)
 
     def _tick(self) -> None:
         with self._lock:
@@ -189,10 +215,6 @@ class Runtime:
             self._judge(handles)
         if time.monotonic() - self._renewed >= RENEW_EVERY:
             self._renew(handles)
-            if self._sweeping:
-                from . import tasks
-
-                tasks.sweep()
             self._renewed = time.monotonic()
             if not handles:
                 connections.close_all()
@@ -204,7 +226,7 @@ class Runtime:
         found = {pk: (token, status, cancel) for pk, token, status, cancel in rows}
         for pk, handle in handles.items():
             token, status, cancel = found.get(pk, (None, "", None))
-            if token != handle.lease_token or status != Run.Status.RUNNING:
+            if token != handle.run.lease_token or status != Run.Status.RUNNING:
                 handle.stop(LeaseLost)
             elif cancel is not None:
                 handle.stop(RunCanceled)
@@ -213,9 +235,7 @@ class Runtime:
 
     def _renew(self, handles: dict[UUID, Handle]) -> None:
         for handle in handles.values():
-            Run.objects.filter(pk=handle.run_id, lease_token=handle.lease_token).update(
-                lease_until=clock.now() + LEASE
-            )
+            Run.objects.renew(handle.run)
 
 
 runtime = Runtime()
@@ -233,6 +253,4 @@ def _hand_back(sender: Any = None, **kwargs: Any) -> None:
     runtime.close()
     for handle in runtime.handles():
         handle.stop(LeaseLost)
-        Run.objects.filter(pk=handle.run_id, lease_token=handle.lease_token).update(
-            lease_until=clock.now()
-        )
+        Run.objects.hand_back(handle.run)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-from uuid import UUID
-
 from celery import shared_task
-from kombu.exceptions import OperationalError
 
+from apps.core import clock
 from apps.jobs import tasks as jobs
+from apps.jobs import waking
 
 from . import loop
 from .models import Run
 from .runtime import runtime
-
-log = logging.getLogger("gatehouse.tasks")
 
 
 @shared_task(name="apps.agents.execute_run")
@@ -26,16 +22,20 @@ def execute_run(run_id: str) -> None:
         loop.execute(run)
 
 
-def wake(run_id: UUID) -> None:
-    """Tell a worker about a queued run; when the broker is away the sweep finds it later."""
-    try:
-        execute_run.apply_async((str(run_id),), retry=False)
-    except (OperationalError, OSError) as error:
-        log.warning("no worker woken, the sweep will: %s", type(error).__name__)
+def wake(run: Run) -> None:
+    """Tell a worker about a queued run."""
+    waking.wake(execute_run, run.pk)
 
 
 def sweep() -> None:
-    """Wake workers for runs and jobs that wait or whose worker went silent."""
-    for run_id in Run.objects.claimable().values_list("pk", flat=True)[:50]:
-        wake(run_id)
+    """Wake workers for runs and jobs that wait or went silent; give up those that always do."""
+    lost = "Stopped: five workers died while answering this. Ask again, or ask for less at once."
+    Run.objects.given_up().update(
+        status=Run.Status.FAILED,
+        termination_reason=Run.Reason.LOST,
+        error_message=lost,
+        finished_at=clock.now(),
+        lease_token=None,
+    )
+    waking.wake_all(execute_run, list(Run.objects.claimable().values_list("pk", flat=True)[:50]))
     jobs.sweep()

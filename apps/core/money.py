@@ -36,7 +36,7 @@ def parse_price(text: str) -> Decimal:
     raw = text.strip()
     if not raw:
         raise PriceError("the price is empty")
-    if re.search(r"[^\d.+\-eE]", raw):
+    if re.search(r"[^\d.+\-]", raw):
         raise PriceError(_odd_character(raw))
     try:
         value = Decimal(raw)

@@ -7,7 +7,7 @@ another connection raises :class:`StrayQuery` instead of reading on as ``app``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ def scope(
         with ExitStack() as stack:
             for name in connections:
                 if name != READER:
-                    stack.enter_context(connections[name].execute_wrapper(_refuse(name)))
+                    stack.enter_context(_closed(name))
             stack.enter_context(transaction.atomic(using=READER))
             with connections[READER].cursor() as cursor:
                 cursor.execute(
@@ -114,13 +114,20 @@ def scope(
         _reading.reset(token)
 
 
-def _refuse(name: str) -> Callable[..., Any]:
-    def wrapper(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if not _reading.get():
-            return execute(sql, params, many, context)
+@contextmanager
+def _closed(name: str) -> Iterator[None]:
+    """Let no cursor of that connection be had: not to execute, copy, stream or call."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
         raise StrayQuery(f"a tool tried to query the {name!r} connection; tools read as reader")
 
-    return wrapper
+    connection = connections[name]
+    # Instance attributes hide the methods for as long as the block runs.
+    connection.cursor = connection.chunked_cursor = refuse  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        del connection.cursor, connection.chunked_cursor
 
 
 def columns_of(view: View) -> list[str]:

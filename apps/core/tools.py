@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 Effect = Literal["read", "draft", "control", "state", "say", "write"]
 ColumnKind = Literal["text", "money", "number", "date", "datetime", "days", "percent", "code"]
@@ -45,6 +45,19 @@ class ToolArgs(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _blank_means_left_out(cls, values: Any) -> Any:
+        """A model that fills every field sends ``""`` for those it has nothing for."""
+        if not isinstance(values, dict):
+            return values
+        optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
+        return {
+            name: value
+            for name, value in values.items()
+            if not (name in optional and isinstance(value, str) and not value.strip())
+        }
 
 
 class Actor(Protocol):

@@ -7,40 +7,24 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 
-from apps.core import clock
 from apps.guilds.models import Guild, Member
+
+from .leases import LeasedQuerySet
 
 LEASE = timedelta(seconds=30)
 
 
-class JobQuerySet(models.QuerySet["Job"]):
+class JobQuerySet(LeasedQuerySet["Job"]):
+    lease = LEASE
+
     def visible_to(self, member: Member) -> JobQuerySet:
         return self.filter(guild_id=member.guild_id)
 
-    def claimable(self) -> JobQuerySet:
-        """Queued ones, and running ones whose worker has been silent past its lease."""
-        stale = Q(status=Job.Status.RUNNING, lease_until__lt=clock.now())
-        return self.filter(Q(status=Job.Status.QUEUED) | stale)
-
-    def claim(self, job_id: UUID | str) -> Job | None:
-        """Mark a job running under a fresh lease; None when another worker has it."""
-        token = uuid4()
-        now = clock.now()
-        taken = self.filter(pk=job_id).filter(
-            Q(status=Job.Status.QUEUED) | Q(status=Job.Status.RUNNING, lease_until__lt=now)
-        )
-        changed = taken.update(
-            status=Job.Status.RUNNING,
-            lease_token=token,
-            lease_until=now + LEASE,
-            attempts=F("attempts") + 1,
-            started_at=models.functions.Coalesce("started_at", now),
-        )
-        if not changed:
-            return None
-        return self.select_related("guild", "created_by").get(pk=job_id, lease_token=token)
+    def claim(self, pk: UUID | str) -> Job | None:
+        job: Job | None = super().claim(pk)
+        return job
 
 
 class Job(models.Model):
@@ -67,7 +51,7 @@ class Job(models.Model):
     checkpoint = models.JSONField(default=dict)
     report = models.JSONField(default=dict)
     error = models.TextField(blank=True)
-    attempts = models.PositiveIntegerField(default=0)
+    attempt = models.PositiveIntegerField(default=0)
     lease_token = models.UUIDField(null=True)
     lease_until = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)

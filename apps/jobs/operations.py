@@ -14,6 +14,7 @@ from apps.guilds.models import Guild, Member
 
 from . import registry, running
 from .models import Job
+from .waking import wake
 
 
 class AlreadyTaken(RuntimeError):
@@ -33,7 +34,7 @@ def enqueue(
     from .tasks import execute_job
 
     job = create(kind, guild=guild, args=args, created_by=created_by, upload=upload, title=title)
-    transaction.on_commit(lambda: execute_job.delay(str(job.pk)))
+    transaction.on_commit(lambda: wake(execute_job, job.pk))
     return job
 
 
@@ -67,6 +68,7 @@ def cancel(job: Job, *, actor: Member | None = None) -> bool:
     now = clock.now()
     queued = Job.objects.filter(pk=job.pk, status=Job.Status.QUEUED)
     if queued.update(status=Job.Status.CANCELED, cancel_requested_at=now, finished_at=now):
+        running.drop_upload(job)
         return True
     running_now = Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING)
     return bool(running_now.update(cancel_requested_at=now))

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
@@ -65,9 +66,7 @@ class JobRun:
         values |= {} if done is None else {"done": done}
         values |= {} if total is None else {"total": total}
         values |= {} if report is None else {"report": report}
-        mine = Job.objects.filter(
-            pk=self.job.pk, lease_token=self.job.lease_token, status=Job.Status.RUNNING
-        )
+        mine = Job.objects.held(self.job)
         if not mine.update(**values):
             raise LeaseLost
         if mine.filter(cancel_requested_at__isnull=False).exists():
@@ -81,6 +80,9 @@ def execute(job: Job) -> Job:
             report = registry.work_of(job.kind)(JobRun(job))
     except LeaseLost:
         log.warning("job %s was taken over by another worker", job.pk)
+    except SoftTimeLimitExceeded:
+        log.warning("job %s used its time and goes on from its checkpoint", job.pk)
+        Job.objects.hand_back(job)
     except Canceled:
         _finish(job, Job.Status.CANCELED, error="Canceled. What was done before stays.")
     except JobError as error:
@@ -110,9 +112,16 @@ def _finish(
     }
     if report is not None:
         values["report"] = report
-    mine = Job.objects.filter(pk=job.pk, lease_token=job.lease_token)
-    if mine.update(**values):
+    if Job.objects.held(job).update(**values):
         _audit(job, status, report or {})
+        drop_upload(job)
+
+
+def drop_upload(job: Job) -> None:
+    """Delete the uploaded file of a job that has ended: it may hold people's addresses."""
+    if job.upload:
+        default_storage.delete(job.upload)
+        Job.objects.filter(pk=job.pk).update(upload="")
 
 
 def _audit(job: Job, status: str, report: dict[str, Any]) -> None:
@@ -155,9 +164,7 @@ def _heartbeat(job: Job) -> Iterator[None]:
     def beat() -> None:
         while not stop.wait(LEASE.total_seconds() / 4):
             try:
-                Job.objects.filter(pk=job.pk, lease_token=job.lease_token).update(
-                    lease_until=clock.now() + LEASE
-                )
+                Job.objects.renew(job)
             except DatabaseError as error:
                 log.warning("lease of job %s not renewed: %s", job.pk, type(error).__name__)
             finally:

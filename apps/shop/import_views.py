@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from apps.audit.recorder import record
 from apps.guilds.acting import acting
 from apps.guilds.policy import requires
 from apps.jobs import operations
@@ -83,9 +82,7 @@ def delete_demo(request: HttpRequest) -> HttpResponse:
         messages.info(request, "There is no demo shop here.")
         return redirect("shop:stock")
     if request.method == "POST":
-        gone = demo.delete(member.guild)
-        actor = f"member:{member.pk}"
-        record("shop_delete", guild_id=member.guild_id, actor=actor, rows=gone, demo=True)
+        demo.delete(member.guild, actor=member)
         messages.success(request, "The demo shop is deleted. Bring your own stock in next.")
         return redirect("shop:import")
     counts = [(label, model.objects.of(member.guild).count()) for label, model in COUNTED]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import connection, transaction
+from django.db.models import Model
 
 from apps.guilds.models import Guild
 from apps.shop import models
@@ -25,15 +26,16 @@ CHILDREN_FIRST = (
 
 
 @transaction.atomic
-def delete_all(guild: Guild) -> dict[str, int]:
+def delete_all(guild: Guild, *, keep: tuple[type[Model], ...] = ()) -> dict[str, int]:
     """Delete every shop row of the guild, its currency included; rows gone by table.
 
-    Runs one statement per table, children first, without loading a row.
+    Tables named in ``keep`` are left alone. Runs one statement per table, children first,
+    without loading a row.
     """
     models.Shop.objects.select_for_update().filter(guild=guild).first()
     gone = {}
     with connection.cursor() as cursor:
-        for model in CHILDREN_FIRST:
+        for model in (table for table in CHILDREN_FIRST if table not in keep):
             table = model._meta.db_table
             cursor.execute(f'DELETE FROM "{table}" WHERE guild_id = %s', [guild.pk])  # noqa: S608
             gone[model._meta.model_name or ""] = cursor.rowcount

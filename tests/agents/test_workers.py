@@ -30,7 +30,7 @@ def row(run: Run) -> Run:
 def start_slow_answer(member: Member) -> Run:
     """A queued run whose answer takes four seconds once its tool has run."""
     run = queue(member, "tell me slowly")
-    tasks.wake(run.pk)
+    tasks.wake(run)
     return run
 
 
@@ -79,7 +79,7 @@ def test_stop_reaches_another_process_within_a_second(
 ) -> None:
     with worker():
         run = queue(member, "silent provider")
-        tasks.wake(run.pk)
+        tasks.wake(run)
         scripted.wait_for(1, 60)
         time.sleep(0.3)
         operations.cancel(run, actor=member)

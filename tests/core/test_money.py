@@ -9,7 +9,7 @@ from apps.core import money
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("10.35", "10.35"), ("100.0", "100.00"), (" 0.61 ", "0.61"), ("1e2", "100.00"), ("5", "5.00")],
+    [("10.35", "10.35"), ("100.0", "100.00"), (" 0.61 ", "0.61"), ("5", "5.00")],
 )
 def test_bare_decimals_are_prices(text: str, value: str) -> None:
     assert money.parse_price(text) == Decimal(value)
@@ -25,7 +25,7 @@ def test_bare_decimals_are_prices(text: str, value: str) -> None:
         ("-3", "negative"),
         ("", "empty"),
         ("NaN", "currency sign or code"),
-        ("1e400", "larger"),
+        ("1e3", "currency sign or code"),
         ("9" * 30, "larger"),
         ("1.2.3", "not a number"),
         ("\0", "bare number"),

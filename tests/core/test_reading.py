@@ -147,6 +147,10 @@ def test_a_tool_that_strays_fails(guild: Guild) -> None:
         Guild.objects.using("default").count()
     with reading.scope(guild.pk), pytest.raises(reading.StrayQuery):
         connections["owner"].cursor().execute("SELECT 1")
+    with reading.scope(guild.pk), pytest.raises(reading.StrayQuery):
+        connections["default"].cursor()
+    with reading.scope(guild.pk), pytest.raises(reading.StrayQuery):
+        list(Guild.objects.using("default").iterator())
     assert Guild.objects.using("default").count() == 1
 
 

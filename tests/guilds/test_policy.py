@@ -85,7 +85,7 @@ def test_a_store_that_fails_denies(member: Member) -> None:
 
 
 def test_a_denial_leaves_an_event(clerk: User) -> None:
-    with pytest.raises(policy.Denied, match="shop.import"):
+    with pytest.raises(policy.Denied, match=r"shop\.import"):
         policy.require(clerk.members.get(), "shop.import")
     event = Event.objects.get(kind="permission")
     assert (event.status, event.reason) == ("denied", "missing_capability")

@@ -27,7 +27,7 @@ def counted() -> Iterator[list[Any]]:
     def count(job: running.JobRun) -> dict[str, Any]:
         for number in range(job.checkpoint.get("at", 0) + 1, 11):
             calls.append(number)
-            if job.args.get("break_at") == number and job.job.attempts == 1:
+            if job.args.get("break_at") == number and job.job.attempt == 1:
                 raise JobError("Line 4 is broken. Fix it and start again.")
             job.save_checkpoint({"at": number}, done=number, total=10)
         return {"read": 10, "created": 10, "updated": 0}

@@ -80,7 +80,7 @@ def test_a_killed_import_goes_on_where_it_stood(tmp_path: Path, guild: Guild) ->
     # Had it begun anew, the rows from before the kill would count as updated.
     assert (report["read"], report["created"], report["updated"]) == (20_000, 20_000, 0)
     assert StockItem.objects.count() == 20_000
-    assert Job.objects.get().attempts == 2
+    assert Job.objects.get().attempt == 2
 
 
 @pytest.mark.timeout(400)

@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
                 ('checkpoint', models.JSONField(default=dict)),
                 ('report', models.JSONField(default=dict)),
                 ('error', models.TextField(blank=True)),
-                ('attempts', models.PositiveIntegerField(default=0)),
+                ('attempt', models.PositiveIntegerField(default=0)),
                 ('lease_token', models.UUIDField(null=True)),
                 ('lease_until', models.DateTimeField(null=True)),
                 ('cancel_requested_at', models.DateTimeField(null=True)),

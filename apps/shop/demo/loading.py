@@ -10,8 +10,9 @@ from random import Random
 
 from django.db import transaction
 
+from apps.audit.recorder import record
 from apps.core import clock
-from apps.guilds.models import Guild
+from apps.guilds.models import Guild, Member
 from apps.shop import operations, statistics
 from apps.shop.demo import generating, known
 from apps.shop.demo.copying import send_pressings
@@ -108,12 +109,17 @@ def _send(
 
 
 @transaction.atomic
-def delete(guild: Guild) -> int:
+def delete(guild: Guild, *, actor: Member | None = None) -> int:
     """Delete every row of a demo shop and make it an empty one; how many rows went.
+
+    The event that this leaves also keeps a later start from loading the demo shop again.
 
     Raises :class:`NothingToDelete` for a shop that is not demo, and touches nothing then.
     """
     shop = Shop.objects.select_for_update().filter(guild=guild, is_demo=True).first()
     if shop is None:
         raise NothingToDelete("this shop is not a demo shop; nothing was deleted")
-    return sum(operations.delete_all(guild).values())
+    gone = sum(operations.delete_all(guild).values())
+    who = f"member:{actor.pk}" if actor else ""
+    record("shop_delete", guild_id=guild.pk, actor=who, rows=gone, demo=True)
+    return gone

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.db import transaction
-
 from apps.core import money
 from apps.guilds.models import Guild
 from apps.jobs.errors import JobError
@@ -25,13 +23,14 @@ class Terms:
     currency: str = ""
     rate: Decimal | None = None
     as_if_empty: bool = False
+    replaces_demo: bool = False
 
 
 def enter_shop(guild: Guild, args: dict[str, Any]) -> Terms:
     """Refuse a demo shop unless its rows may go, and settle the currency.
 
-    With ``replace_demo`` the demo rows are deleted here, so open the file first. A dry run
-    deletes nothing and reports as if they were gone.
+    With ``replace_demo`` the demo rows go together with the first good row's coming, so a
+    file without one costs nothing. A dry run reports as if they were gone.
     """
     shop = Shop.objects.filter(guild=guild).first()
     terms = Terms(guild=guild, dry_run=bool(args.get("dry_run")))
@@ -44,8 +43,7 @@ def enter_shop(guild: Guild, args: dict[str, Any]) -> Terms:
         terms.as_if_empty, shop = terms.dry_run, None
     terms.shop_currency = shop.currency if shop else ""
     _settle_currency(terms, str(args.get("currency") or ""), str(args.get("rate") or ""))
-    if args.get("replace_demo") and not terms.dry_run:
-        _delete_demo(guild)
+    terms.replaces_demo = bool(args.get("replace_demo")) and not terms.dry_run
     return terms
 
 
@@ -56,6 +54,10 @@ def claim_shop(terms: Terms, currency: str = "") -> None:
     """
     Shop.objects.get_or_create(guild=terms.guild)
     shop = Shop.objects.select_for_update().get(guild=terms.guild)
+    if shop.is_demo and terms.replaces_demo:
+        delete_all(terms.guild, keep=(Shop,))
+        shop.is_demo, shop.currency = False, ""
+        shop.save(update_fields=["is_demo", "currency", "updated_at"])
     if shop.is_demo:
         raise JobError("Somebody loaded the demo shop meanwhile. Delete it, then import again.")
     if not shop.currency and currency:
@@ -64,13 +66,6 @@ def claim_shop(terms: Terms, currency: str = "") -> None:
     if terms.shop_currency and shop.currency != terms.shop_currency:
         raise JobError(f"The shop now counts in {shop.currency}. Start the import again.")
     terms.shop_currency = shop.currency
-
-
-@transaction.atomic
-def _delete_demo(guild: Guild) -> None:
-    shop = Shop.objects.select_for_update().filter(guild=guild, is_demo=True).first()
-    if shop is not None:
-        delete_all(guild)
 
 
 def _settle_currency(terms: Terms, currency: str, rate: str) -> None:

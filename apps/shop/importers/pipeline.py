@@ -89,7 +89,8 @@ def run_rows(
             job.progress(batch[-1].end, work.table.size)
             continue
         with transaction.atomic():
-            claim_shop(work.terms, currency)
+            if items:
+                claim_shop(work.terms, currency)
             _store(work, items)
             job.save_checkpoint(
                 {**job.checkpoint, part or "file": place},

@@ -60,7 +60,8 @@ def _run(job: JobRun, dump: Dump, terms: Terms, report: Report) -> None:
             continue
         place = {"offset": batch[-1].end, "line": batch[-1].next_line}
         with transaction.atomic():
-            claim_shop(terms)
+            if found:
+                claim_shop(terms)
             _store(terms.guild, found, report)
             job.save_checkpoint(
                 {**job.checkpoint, "file": place},

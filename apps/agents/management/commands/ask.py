@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.agents import loop, operations
 from apps.agents.models import Run, Thread
 from apps.agents.presentation import arguments_text, run_view, usage_of
-from apps.guilds import policy
 from apps.guilds.models import Guild, Member
 from apps.guilds.operations import ensure_first_guild
 from apps.usage.models import UsageEvent
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         claimed = Run.objects.claim(run.pk)
         if claimed is not None:
             loop.execute(claimed)
-        run.refresh_from_db()
+        run = _ended(run)
         if options["json"]:
             self.stdout.write(json.dumps(as_json(run), ensure_ascii=False, indent=2))
         else:
@@ -45,17 +46,14 @@ class Command(BaseCommand):
 
     def _ask(self, member: Member, question: str, thread_id: str) -> Run:
         try:
-            text = operations.check_question(question)
-            thread = self._thread(member, text, thread_id)
-            return operations.ask(thread, text, actor=member, wake=False)
-        except (operations.EmptyQuestion, operations.QuestionTooLong, policy.Denied) as error:
+            if not thread_id:
+                return operations.begin(member, question, wake=False)
+            thread = self._thread(member, thread_id)
+            return operations.ask(thread, question, actor=member, wake=False)
+        except operations.Refusals as error:
             raise CommandError(str(error)) from None
 
-    def _thread(self, member: Member, text: str, thread_id: str) -> Thread:
-        if not thread_id:
-            return operations.start_thread(member, text)
-        from django.core.exceptions import ValidationError
-
+    def _thread(self, member: Member, thread_id: str) -> Thread:
         try:
             thread: Thread = Thread.objects.visible_to(member).get(pk=thread_id)
         except (Thread.DoesNotExist, ValidationError):
@@ -71,6 +69,15 @@ class Command(BaseCommand):
             )
         self.stdout.write(run.answer or run.error_message)
         self.stdout.write(f"{run.model} · {view['usage']['cost_text']}")
+
+
+def _ended(run: Run) -> Run:
+    """The run once it is over: a worker may have claimed it first."""
+    while True:
+        run.refresh_from_db()
+        if not run.is_live:
+            return run
+        time.sleep(0.2)
 
 
 def find_member(guild_name: str, email: str) -> Member:
@@ -132,8 +139,8 @@ def as_json(run: Run) -> dict[str, Any]:
         "usage": {
             "input_tokens": usage["input_tokens"],
             "output_tokens": usage["output_tokens"],
-            "cost_usd": str(usage["cost"].normalize() if usage["cost"] else 0),
-            "thread_cost_usd": str(sum((event.cost for event in spent), start=usage["cost"] * 0)),
+            "cost_usd": f"{usage['cost']:f}",
+            "thread_cost_usd": f"{spent.totals()['cost']:f}",
         },
         "flags": [f"{view['figures']['flagged']} figures not found in the results"]
         if view["figures"]["flagged"]

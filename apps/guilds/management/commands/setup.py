@@ -10,8 +10,10 @@ from django.conf import settings
 from django.core.management import call_command, get_commands
 from django.core.management.base import BaseCommand
 
+from apps.audit.models import Event
 from apps.core import proof, reading
 from apps.guilds import operations
+from apps.guilds.models import Guild
 
 
 class Command(BaseCommand):
@@ -33,8 +35,15 @@ class Command(BaseCommand):
             self._load_demo(guild)
 
     def _load_demo(self, guild: Any) -> None:
-        releases = apps.get_model("shop", "Release")
-        if releases.objects.filter(guild=guild).exists():
+        if not _never_used(guild):
             return
         self.stderr.write("Loading the demo shop …")
         call_command("load_demo", stdout=self.stderr, stderr=self.stderr)
+
+
+def _never_used(guild: Guild) -> bool:
+    """Whether the shop has no row and never had: a demo shop that was deleted stays away."""
+    names = ("Shop", "Release", "StockItem", "Sale", "Customer", "Want")
+    used = any(apps.get_model("shop", name).objects.filter(guild=guild).exists() for name in names)
+    deleted = Event.objects.filter(guild_id=guild.pk, kind="shop_delete").exists()
+    return not used and not deleted
