@@ -123,6 +123,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_keepalive": True,
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.1,
 }
 CHANNEL_LAYERS = {
     "default": {

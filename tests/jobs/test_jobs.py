@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 
 from apps.core import clock
 from apps.guilds.models import Guild
 from apps.jobs import operations, registry, running
 from apps.jobs.errors import Canceled, JobError, LeaseLost, UnknownKind
 from apps.jobs.models import Job
-from apps.jobs.tasks import execute_job
+from apps.jobs.tasks import execute_job, sweep
 
 pytestmark = pytest.mark.usefixtures("own_db")
 
@@ -104,3 +105,32 @@ def test_an_uploaded_file_reaches_the_job(guild: Guild) -> None:
 def test_a_kind_that_does_not_exist_is_refused(guild: Guild) -> None:
     with pytest.raises(UnknownKind, match="make_tea"):
         operations.create("make_tea", guild=guild, args={})
+
+
+def test_an_upload_goes_when_its_job_has_ended(guild: Guild, counted: list[Any]) -> None:
+    def upload() -> ContentFile[bytes]:
+        return ContentFile(b"name,address\n", name="orders.csv")
+
+    done = operations.create("count_to_ten", guild=guild, args={}, upload=upload())
+    stored = [done.upload]
+    operations.run_now(done)
+    failed = operations.create("count_to_ten", guild=guild, args={"break_at": 1}, upload=upload())
+    stored.append(failed.upload)
+    operations.run_now(failed)
+    canceled = operations.create("count_to_ten", guild=guild, args={}, upload=upload())
+    stored.append(canceled.upload)
+    operations.cancel(canceled)
+    assert len(set(stored)) == 3
+    assert not [name for name in stored if default_storage.exists(name)]
+    assert not Job.objects.exclude(upload="").exists()
+
+
+def test_a_job_whose_workers_always_die_is_given_up(guild: Guild, counted: list[Any]) -> None:
+    job = operations.create("count_to_ten", guild=guild, args={})
+    for _ in range(5):
+        assert Job.objects.claim(job.pk) is not None
+        Job.objects.update(lease_until=clock.now() - timedelta(seconds=1))
+    sweep()
+    job.refresh_from_db()
+    assert job.status == "failed"
+    assert "died five times" in job.error
