@@ -236,3 +236,6 @@ LLM_OUTPUT_PRICE = _decimal("LLM_OUTPUT_PRICE", None)
 DAILY_AI_BUDGET = _decimal("DAILY_AI_BUDGET", "5.00")
 
 TESTING = "pytest" in sys.modules
+if TESTING:
+    # A password is slow to check on purpose; tests sign in hundreds of times.
+    PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

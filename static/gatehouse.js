@@ -23,6 +23,13 @@
   const draftKey = () => { const form = $("#composer"); return form && `draft:${form.dataset.draft}`; };
   const atWork = () => Boolean($(".run[data-live]"));
 
+  // A first question leaves by a whole page: its draft goes once the thread's page has come.
+  function forgetSent() {
+    const form = $("#composer"), key = store.get("sent");
+    if (!form || !key) return;
+    if (form.dataset.draft !== "new") store.set(key, "");
+    store.set("sent", "");
+  }
   function restoreDraft() {
     const box = area();
     if (!box || box.value || "kept" in box.dataset) return;
@@ -39,7 +46,7 @@
   });
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("[data-ask]") || event.target.hasAttribute("hx-post")) return;
-    if (event.target.id === "composer") { store.set(draftKey(), ""); }
+    if (event.target.id === "composer") store.set("sent", draftKey());
     // After this turn, so that the pressed button's value is still sent.
     setTimeout(() => $$("[data-ask] button").forEach((button) => { button.disabled = true; }));
   });
@@ -73,6 +80,7 @@
   });
   function reason(xhr) {
     if (xhr.status === 403) return "Not sent: you may not ask here, or this page is too old. Your question is kept; reload and send it again.";
+    if (xhr.status === 400 || xhr.status === 413) return "Not sent: it is too long. 100,000 characters is the most; your question is kept.";
     return xhr.status ? `Not sent: the server answered ${xhr.status}. Your question is kept.` : "Not sent: the server cannot be reached. Your question is kept.";
   }
 
@@ -202,6 +210,7 @@
   });
 
   document.addEventListener("DOMContentLoaded", () => {
+    forgetSent();
     restoreDraft();
     if (!location.hash) settle();
     if (document.hidden) followVisibility();

@@ -141,6 +141,9 @@ class Answer:
         return mark_safe(filled)  # noqa: S308 -- pieces are escaped by format_html
 
     def _judged(self, text: str) -> list[figures.Link]:
+        if self._run.provider == "house" and not self._results:
+            # The house model asks back with example questions; it claims nothing by itself.
+            return []
         results = figures.Ledger()
         for result in self._results:
             figures.add_result(results, result, result["id"])

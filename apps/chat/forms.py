@@ -20,6 +20,9 @@ class AskForm(forms.Form):
         },
     )
 
+    # The id of the thread that the form starts, so that a second click starts no second one.
+    thread = forms.UUIDField(required=False)
+
     def clean_question(self) -> str:
         question = str(self.cleaned_data["question"])
         if len(question) > QUESTION_LIMIT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -48,11 +48,10 @@ def start(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         context = _new_context(request) | _refused(request, form)
         return render(request, "chat/new.html", context, status=422)
-    member = acting(request)
-    question = form.cleaned_data["question"]
-    thread = operations.start_thread(member, question)
-    operations.ask(thread, question, actor=member)
-    return redirect("chat:thread", thread.pk)
+    run = operations.begin(
+        acting(request), form.cleaned_data["question"], thread_id=form.cleaned_data["thread"]
+    )
+    return redirect("chat:thread", run.thread_id)
 
 
 @require_safe
@@ -71,9 +70,11 @@ def ask(request: HttpRequest, thread_id: UUID) -> HttpResponse:
     form = AskForm(request.POST)
     if not form.is_valid():
         return _ask_refused(request, found, form)
-    if live := found.runs.live().first():
-        return _busy(request, found, live, form.cleaned_data["question"])
-    run = operations.ask(found, form.cleaned_data["question"], actor=acting(request))
+    question = form.cleaned_data["question"]
+    try:
+        run = operations.ask(found, question, actor=acting(request))
+    except operations.Busy as busy:
+        return _busy(request, found, busy.run, question)
     return _started(request, run)
 
 
@@ -102,9 +103,10 @@ def _stopped(request: HttpRequest, run: Run) -> HttpResponse:
 def retry(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Ask the same question again, as a new run of the same thread."""
     run = own_run(request, run_id)
-    if live := run.thread.runs.live().first():
-        return _busy(request, run.thread, live, "")
-    again = operations.retry(run, actor=acting(request))
+    try:
+        again = operations.retry(run, actor=acting(request))
+    except operations.Busy as busy:
+        return _busy(request, run.thread, busy.run, "")
     return _started(request, again)
 
 
@@ -214,7 +216,12 @@ def _composer_context(request: HttpRequest, found: Thread | None) -> dict[str, A
 
 def _new_context(request: HttpRequest) -> dict[str, Any]:
     return (
-        {"heading": "Ask", "examples": examples(request), "bar_template": "chat/_bar_threads.html"}
+        {
+            "heading": "Ask",
+            "examples": examples(request),
+            "bar_template": "chat/_bar_threads.html",
+            "new_thread": uuid4(),
+        }
         | lists.sidebar(acting(request))
         | _composer_context(request, None)
     )

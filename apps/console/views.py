@@ -104,7 +104,9 @@ def switch_guild(request: HttpRequest) -> HttpResponse:
     """Act in another guild that this user is a member of."""
     wanted = request.POST.get("guild", "")
     members = Member.objects.filter(user_id=request.user.pk or 0, is_active=True)
-    if not (wanted.isdigit() and members.filter(guild_id=int(wanted)).exists()):
+    if not (
+        wanted.isdecimal() and len(wanted) < 19 and members.filter(guild_id=int(wanted)).exists()
+    ):
         raise Http404
     request.session[SESSION_KEY] = int(wanted)
     return redirect("console:home")

@@ -32,7 +32,3 @@ def work_of(kind: str) -> Work:
         return _kinds[kind]
     except KeyError:
         raise UnknownKind(f"there is no job of kind {kind!r}") from None
-
-
-def kinds() -> frozenset[str]:
-    return frozenset(_kinds)

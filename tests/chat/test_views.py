@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -303,3 +305,35 @@ def test_lists_do_not_query_by_row(asker, member, django_assert_max_num_queries)
     queries(asker, f"/threads/{thread.pk}/", django_assert_max_num_queries, 18)
     queries(asker, "/threads/", django_assert_max_num_queries, 14)
     queries(asker, "/runs/", django_assert_max_num_queries, 12)
+
+
+def test_a_second_click_on_a_first_question_starts_no_second_thread(asker, member):
+    page = text(asker.get("/threads/new/"))
+    form = {
+        "question": "slow stock",
+        "thread": re.search(r'name="thread" value="([^"]+)"', page)[1],
+    }
+    first, second = asker.post("/ask/", form), asker.post("/ask/", form)
+    assert first.url == second.url
+    assert (Thread.objects.count(), Run.objects.count()) == (1, 1)
+
+
+def test_a_thread_id_of_somebody_else_is_not_taken_over(asker, member, clerk):
+    guilds.grant(clerk.members.get(), "agent.ask", actor=None)
+    theirs = live_run(clerk.members.get())
+    response = asker.post("/ask/", {"question": "mine", "thread": theirs.thread_id})
+    assert str(theirs.thread_id) not in response.url
+    assert theirs.thread.runs.count() == 1
+
+
+def test_a_failed_call_says_why_in_words(asker, member):
+    run = finished_run(member)
+    error = {"kind": "error", "error": "stock_search was not run. limit: too many."}
+    run.steps.filter(kind="tool").update(status="failed", reason="bad_arguments", result=error)
+    assert "limit: too many." in text(asker.get(f"/threads/{run.thread_id}/"))
+
+
+def test_a_request_that_is_too_long_is_told_in_words(asker):
+    response = asker.post("/ask/", {"question": "x" * (2 * 1024 * 1024 + 1)})
+    assert response.status_code == 400
+    assert "100,000 characters" in text(response)

@@ -222,3 +222,9 @@ def test_the_header_shows_what_today_cost(client, ada, member, settings):
     body = text(client.get("/threads/new/"))
     assert "<b>$1.84</b>" in body
     assert 'value="1.84' in body
+
+
+@pytest.mark.parametrize("wanted", ["", "²", "-1", "9" * 5000, "x"])
+def test_a_guild_that_does_not_exist_cannot_be_chosen(client, ada, wanted):
+    client.force_login(ada)
+    assert client.post("/guild/", {"guild": wanted}).status_code == 404

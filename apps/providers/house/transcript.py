@@ -76,6 +76,6 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
     """The call's arguments; empty when they are no JSON object."""
     try:
         found = json.loads(call.arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -179,7 +179,12 @@ def charming(price: Decimal, rng: Random) -> Decimal:
 
 
 def ago(midnight: datetime, days: int, rng: Random) -> datetime:
-    """Some second of the day that began so many days before this one."""
+    """Some opening hour of the day that began so many days before this one.
+
+    Of today only the first minutes are sure to be past; somebody ordered by night.
+    """
+    if days == 0:
+        return midnight + timedelta(seconds=rng.randrange(60, 600))
     return midnight - timedelta(days=days) + timedelta(seconds=rng.randrange(9 * 3600, 21 * 3600))
 
 
@@ -195,7 +200,7 @@ def _sales(
             )
     for _ in range(rng.choices((0, 1, 2, 3, 5), (45, 30, 15, 7, 3))[0]):
         # Fewer the longer ago, so that the shop grows.
-        days = 1 + int(YEARS_OF_SALES * rng.random() ** 1.3)
+        days = int(YEARS_OF_SALES * rng.random() ** 1.3)
         media = rng.choices(tuple(LADDER), GRADE_WEIGHTS)[0]
         price = charming(step * LADDER[media], rng)
         yield PastSale(ago(midnight, days, rng), price, media, _order_status(rng, days))
