@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
@@ -165,7 +166,7 @@ class Tool:
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments as sent to a model: no titles, no hints of ours."""
-        return _tidy(self.args_model.model_json_schema())
+        return _schema(self.args_model)
 
 
 class Registry:
@@ -264,6 +265,13 @@ def _explain(tool: Tool, error: ValidationError) -> str:
         problems.append(f"{where}: {item['msg']}")
     allowed = ", ".join(tool.args_model.model_fields) or "none"
     return f"{tool.name} was not run. {'; '.join(problems)}. It takes: {allowed}."
+
+
+@cache
+def _schema(model: type[ToolArgs]) -> dict[str, Any]:
+    """Made once: building a schema costs more than a turn's own work."""
+    tidy: dict[str, Any] = _tidy(model.model_json_schema())
+    return tidy
 
 
 _HINTS = frozenset({"fills", "vocabulary", "words", "title"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 CAPABILITIES: dict[str, str] = {
     "agent.ask": "Ask questions in the Ask panel",
-    "usage.read": "Open the Usage page: spending by day and model (today's total is in every header)",
+    "usage.read": "Open the Usage page; today's total is in every header",
     "budget.manage": "Change budgets",
     "shop.read": "Look at stock, releases, sales and catalogue health",
     "shop.customers.read": "Look at customers and their want lists",

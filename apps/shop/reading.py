@@ -40,7 +40,7 @@ COPY_COLUMNS = (
     Column("market_value", "Market value", "money"),
     Column("lowest_competitor", "Lowest elsewhere", "money"),
     Column("listed", "Listed", "date"),
-    Column("unsold_days", "Days unsold", "days"),
+    Column("unsold_days", "Idle", "days"),
     Column("location", "Place"),
     Column("comments", "Comments"),
 )

@@ -11,7 +11,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from apps.core.tools import Column, Table, ToolContext, ToolError
-from apps.shop import ages, names, tables, vocabularies
+from apps.shop import ages, names, tables, titles, vocabularies
 from apps.shop.arguments import StockSearch
 from apps.shop.formats import fold, grade_short
 from apps.shop.models import StockItem
@@ -33,7 +33,7 @@ COLUMNS = (
     Column("quantity", "Copies", "number"),
     Column("listed", "Listed", "date"),
     Column("last_sold", "Last sold", "date"),
-    Column("unsold_days", "Days unsold", "days"),
+    Column("unsold_days", "Idle", "days"),
     Column("location", "Place"),
 )
 STATUS = Column("status", "Status")
@@ -48,26 +48,28 @@ ORDERS: dict[str, tuple[Any, ...]] = {
 
 @dataclass
 class Search:
-    """The matching items, and how the words of the question were read."""
+    """The matching items, how the words of the question were read, and what names were found."""
 
     items: QuerySet[StockItem]
     notes: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
 
 
 def stock_search(ctx: ToolContext, args: StockSearch) -> Table:
     """Items that fit every argument given, and totals over all of them."""
     search, totals = matching(ctx, args)
     rows = _rows(ctx, args, search.items)
+    currency = tables.currency_of(ctx.guild.pk)
     columns = COLUMNS if args.in_stock else (*COLUMNS, STATUS)
     return tables.build(
         ctx,
-        "Stock",
+        titles.of_stock(args, search.said, currency),
         columns,
         rows,
         totals=totals,
         total_rows=totals["rows"],
         notes=[*search.notes, *_price_notes(args), *_copy_notes(totals)],
-        currency=tables.currency_of(ctx.guild.pk),
+        currency=currency,
     )
 
 
@@ -154,6 +156,7 @@ def _by_name(ctx: ToolContext, args: StockSearch, search: Search) -> None:
         kind, found = _kind_of(kind, asked, ctx.guild.pk, both=bool(args.genre and args.style))
         column = vocabularies.COLUMNS[kind]
         search.items = search.items.filter(**{f"release__{column}__contains": [found.name]})
+        search.said.append(found.name)
         search.notes.append(found.note)
 
 
@@ -183,6 +186,7 @@ def _by_format(ctx: ToolContext, args: StockSearch, search: Search) -> None:
         return
     carriers, note = vocabularies.carriers(args.format, ctx.guild.pk)
     search.items = search.items.filter(release__carriers__overlap=carriers)
+    search.said.append(carriers[0] if len(carriers) == 1 else args.format[:40])
     search.notes.append(note)
 
 

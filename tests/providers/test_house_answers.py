@@ -132,7 +132,7 @@ def test_money_comes_first_and_counts_agree_with_their_nouns():
     }
     found = stock(item(1), title="Sales by genre", totals=totals)
     answer = answer_to("how much did we sell?", found)
-    assert "sales by genre: revenue $2,877.31, refunded $183.70, 1 unit, 12 orders" in answer
+    assert "sales by genre. Revenue $2,877.31, refunded $183.70, 1 unit, 12 orders" in answer
     assert answer.count("2,877.31") == 1
 
 

@@ -60,15 +60,19 @@ def _table(result: Mapping[str, Any], question: str) -> str:
             f"Nothing found in {_lower_first(title)}. Try a looser question: "
             "a wider price or span of days, another spelling, or one condition less."
         )
-    head = f"**{total:,}** {'row' if total == 1 else 'rows'} in {_lower_first(title)}"
+    head = f"**{total:,}** {'row' if total == 1 else 'rows'} in {_lower_first(title)}."
     totals = _totals(result)
-    sentences = [f"{head}: {totals}." if totals else f"{head}."]
+    sentences = [head, f"{_upper_first(totals)}." if totals else ""]
     sentences += [_rows(result, total)] if result.get("rows") else []
     return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _lower_first(title: str) -> str:
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
+def _upper_first(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _totals(result: Mapping[str, Any]) -> str:
@@ -177,6 +181,9 @@ def _labelled(row: Mapping[str, Any], column: Mapping[str, Any], currency: str) 
         return f"{text} %"
     label = plain(str(column.get("label") or ""), 40).lower()
     number = _whole(row.get(str(column.get("name"))))
+    if number == 1:
+        # One copy, one unit: not worth a word.
+        return ""
     return f"{label} {text}".strip() if number is None else _counted(number, label).strip()
 
 
