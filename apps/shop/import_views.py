@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.guilds.acting import acting
 from apps.guilds.policy import requires
@@ -15,7 +15,7 @@ from apps.jobs import operations
 from apps.jobs.models import Job
 from apps.shop import demo
 from apps.shop.forms import KINDS, PRICED, ImportForm
-from apps.shop.models import Customer, Release, Sale, Shop, StockItem, Want
+from apps.shop.models import Shop
 
 WORDS = {
     "import_stock": "A Discogs inventory export, new or old, or any CSV with its column names. "
@@ -25,13 +25,6 @@ WORDS = {
     "import_collection": "A Discogs collection export, own columns too.",
     "import_releases": "A Discogs release dump, packed or not, of any size.",
 }
-COUNTED: tuple[tuple[str, Any], ...] = (
-    ("stock items", StockItem),
-    ("releases", Release),
-    ("orders", Sale),
-    ("wants", Want),
-    ("customers", Customer),
-)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -72,19 +65,16 @@ def _start(request: HttpRequest, form: ImportForm) -> Job:
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_POST
 @requires("shop.manage")
 def delete_demo(request: HttpRequest) -> HttpResponse:
-    """Ask once, then delete the demo shop whole."""
+    """Delete the demo shop whole, in one click: it is invented and can be made again."""
     member = acting(request)
-    shop = Shop.objects.filter(guild_id=member.guild_id, is_demo=True).first()
-    if shop is None:
+    try:
+        gone = demo.delete(member.guild, actor=member)
+    except demo.NothingToDelete:
         messages.info(request, "There is no demo shop here.")
         return redirect("shop:stock")
-    if request.method == "POST":
-        demo.delete(member.guild, actor=member)
-        messages.success(request, "The demo shop is deleted. Bring your own stock in next.")
-        return redirect("shop:import")
-    counts = [(label, model.objects.of(member.guild).count()) for label, model in COUNTED]
-    context = {"heading": "Delete the demo shop", "counts": counts}
-    return render(request, "shop/delete_demo.html", context)
+    words = f"The demo shop is deleted, {gone:,} rows. bin/manage load_demo makes it again."
+    messages.success(request, words)
+    return redirect("shop:import")

@@ -140,7 +140,7 @@ def test_the_guide_says_what_stands_and_can_be_hidden(client, ada, member, setti
     client.force_login(ada)
     body = text(client.get("/threads/new/"))
     assert "Setting up, 2 of 4" in body
-    assert 'href="/demo/delete/"' in body
+    assert 'action="/demo/delete/"' in body
     assert "LLM_API_KEY" in body
     client.post("/guide/hide/")
     assert "Setting up" not in text(client.get("/threads/new/"))
