@@ -24,6 +24,8 @@ from apps.core import roles
 PREFIX = f"gatehouse_test_{os.getpid()}"
 TEMPLATE = f"{PREFIX}_template"
 _numbers = count(1)
+# Kept apart from the settings, which tests change.
+_ADMINISTRATOR = settings.SUPERUSER_DATABASE_URL
 
 
 def point_at(name: str) -> None:
@@ -34,7 +36,7 @@ def point_at(name: str) -> None:
 
 
 def _superuser(name: str = "postgres") -> psycopg.Connection[Any]:
-    return psycopg.connect(settings.SUPERUSER_DATABASE_URL, dbname=name, autocommit=True)
+    return psycopg.connect(_ADMINISTRATOR, dbname=name, autocommit=True)
 
 
 def build_template() -> None:
