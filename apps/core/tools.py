@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal, Protocol, TypeVar
@@ -109,7 +109,10 @@ class Table:
     link: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "table", **asdict(self)}
+        """The table as plain values. Rows are plain already, so none is copied cell by cell."""
+        plain = {item.name: getattr(self, item.name) for item in fields(self)}
+        columns = [asdict(column) for column in self.columns]
+        return {"kind": "table", **plain, "columns": columns, "rows": list(self.rows)}
 
 
 @dataclass(frozen=True)
