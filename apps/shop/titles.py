@@ -25,6 +25,10 @@ def _text(args: StockSearch) -> list[str]:
 
 def _prices(args: StockSearch, currency: str) -> list[str]:
     parts = []
+    whole_range = not args.exclude_min and args.include_max
+    if args.price_min is not None and args.price_max is not None and whole_range:
+        least, most = (format_money(p, currency) for p in (args.price_min, args.price_max))
+        return [f"{least} to {most}"]
     if args.price_min is not None:
         word = "over" if args.exclude_min else "from"
         parts.append(f"{word} {format_money(args.price_min, currency)}")

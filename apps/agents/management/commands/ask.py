@@ -34,9 +34,13 @@ class Command(BaseCommand):
         member = find_member(options["guild"], options["user"])
         run = self._ask(member, question, options["thread"])
         claimed = Run.objects.claim(run.pk)
-        if claimed is not None:
-            loop.execute(claimed)
-        run = _ended(run)
+        try:
+            if claimed is not None:
+                loop.execute(claimed)
+            run = _ended(run)
+        except KeyboardInterrupt:
+            operations.cancel(run, actor=member)
+            raise
         if options["json"]:
             self.stdout.write(json.dumps(as_json(run), ensure_ascii=False, indent=2))
         else:
