@@ -28,6 +28,8 @@ CHECKS: dict[str, list[str]] = {
     "migrations": ["manage.py", "makemigrations", "--check", "--dry-run"],
     "pytest": ["-m", "pytest"],
 }
+# Two processes share the files of the whole suite; each has its own databases.
+SIDE_BY_SIDE = ["-n", "2", "--dist", "loadfile", "--durations", "15"]
 
 
 def find_chromium() -> str | None:
@@ -129,7 +131,9 @@ def run_checks(names: list[str], arguments: list[str], environment: dict[str, st
         if name == "pytest" and failed:  # said before, so that pytest's own line stands last
             say_on_stderr("Failed so far: " + "; ".join(failed) + ".")
         say_on_stderr(f"-- {name}")
-        command = [sys.executable, *CHECKS[name], *(arguments if name == "pytest" else [])]
+        command = [sys.executable, *CHECKS[name]]
+        if name == "pytest":
+            command += arguments or SIDE_BY_SIDE
         started = time.monotonic()
         code = subprocess.run(
             command, check=False, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL

@@ -42,6 +42,8 @@ def _superuser(name: str = "postgres") -> psycopg.Connection[Any]:
 def build_template() -> None:
     """Create the logins and a database with every migration and view applied."""
     with _superuser() as connection:
+        # Logins belong to the whole server: two test processes must not alter them at once.
+        connection.execute("SELECT pg_advisory_lock(1)")
         roles.apply(connection, roles.login_statements())
         owner = sql.Identifier(roles.login_names()["owner"])
         connection.execute(

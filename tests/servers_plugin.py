@@ -29,6 +29,10 @@ def pytest_load_initial_conftests() -> Generator[None, None, None]:
             raise pytest.UsageError(str(error)) from error
         os.environ.update(environment)
         atexit.register(_held.close)
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        # Suites empty Valkey; each of the processes that share it has a numbered part of its own.
+        address, _, _number = os.environ["REDIS_URL"].rpartition("/")
+        os.environ["REDIS_URL"] = f"{address}/{int(worker.removeprefix('gw')) + 1}"
     if chromium := find_chromium():
         os.environ["GATEHOUSE_CHROMIUM"] = chromium
     yield
