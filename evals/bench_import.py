@@ -12,8 +12,6 @@ import argparse
 import json
 import os
 import random
-import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from config import servers
+from evals.bench import peak
 
 HEADER = (
     "listing_id,artist,title,label,catno,format,release_id,status,price,listed,comments,"
@@ -74,18 +73,10 @@ def measure(path: Path, *options: str) -> Measured:
     """Import the file in a process of its own."""
     command = [sys.executable, "manage.py", "import_stock", str(path), "--json", *options]
     started = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    out = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"the import failed: {out[:500]}")
-    return Measured(time.monotonic() - started, _megabytes(usage), json.loads(out))
-
-
-def _megabytes(usage: resource.struct_rusage) -> float:
-    """Linux counts kilobytes, macOS bytes."""
-    return usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+    process = peak.Watched(command)
+    if process.status:
+        raise SystemExit(f"the import failed: {process.out[:500]}")
+    return Measured(time.monotonic() - started, process.megabytes, json.loads(process.out))
 
 
 def main() -> None:

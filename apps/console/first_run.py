@@ -48,7 +48,11 @@ def _shop_steps(member: Member) -> list[GuideStep]:
         words = f"{count:,} items, all invented and marked demo. Ask it anything."
         steps.append(
             GuideStep(
-                True, "Demo shop loaded", words, action=reverse("shop:delete-demo"), label="Delete it"
+                True,
+                "Demo shop loaded",
+                words,
+                action=reverse("shop:delete-demo"),
+                label="Delete it",
             )
         )
     words = "An inventory export, checked before anything is written."

@@ -6,7 +6,6 @@ Each is a process of its own, so that start-up and peak memory count on every si
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import tempfile
 import time
@@ -17,6 +16,7 @@ from apps.shop.models import StockItem
 from config.launch_place import ROOT
 from evals import bench_import
 from evals.bench import rows as guilds
+from evals.bench.peak import Watched
 from evals.bench.report import Measured
 
 BARE = {
@@ -71,9 +71,7 @@ def _import(path: Path, rows: int) -> Process:
 def _bare(path: Path, way: str) -> Process:
     started = time.monotonic()
     command = [sys.executable, "-P", "-m", "evals.bench.bare_import", str(path), way]
-    pid = os.spawnv(os.P_NOWAIT, sys.executable, command)
-    _, status, usage = os.wait4(pid, 0)
-    if status:
+    took = Watched(command)
+    if took.status:
         raise RowsMissing(f"The bare import by {way} failed; its reason stands above.")
-    scale = 1024 * 1024 if sys.platform == "darwin" else 1024
-    return Process(time.monotonic() - started, usage.ru_maxrss / scale)
+    return Process(time.monotonic() - started, took.megabytes)

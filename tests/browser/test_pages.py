@@ -26,7 +26,7 @@ def addresses(member: Member, own_db: str) -> list[str]:
     failed = rows.ended_run(member, "failed", "provider_failed", "x" * 300)
     lists = ["/threads/new/", "/threads/", "/runs/", "/stock/", "/releases/", "/sales/", "/wants/"]
     return [
-        *lists, "/stock/?q=nothing-like-it", "/import/", "/demo/delete/", "/jobs/", "/usage/",
+        *lists, "/stock/?q=nothing-like-it", "/import/", "/jobs/", "/usage/",
         f"/threads/{run.thread_id}/", f"/threads/{failed.thread_id}/", f"/runs/{run.pk}/",
         f"/stock/{items[0].pk}/", f"/releases/{items[0].release_id}/",
     ]  # fmt: skip
