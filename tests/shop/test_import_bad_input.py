@@ -37,7 +37,7 @@ def listings() -> list[int | None]:
         (b"\r\n\r\n  \n", "only blank lines"),
         (b"PK\x03\x04rest", "spreadsheet"),
         (b"\xd0\xcf\x11\xe0rest", "old Excel workbook"),
-        (gzip.compress(b"listing_id,price"), "compressed with gzip"),
+        (gzip.compress(b"listing_id,price", mtime=0), "compressed with gzip"),
         (b"%PDF-1.7", "a PDF"),
         (b"<html><body>", "XML or HTML"),
         (b'{"listings": []}', "JSON"),
