@@ -176,7 +176,8 @@ def _labelled(row: Mapping[str, Any], column: Mapping[str, Any], currency: str) 
     if not text or kind == "money":
         return text
     if kind == "days":
-        return f"{text} days"
+        days = _whole(row.get(str(column.get("name"))))
+        return f"{text} days" if days is None else f"{days:,} days"
     if kind == "percent":
         return f"{text} %"
     label = plain(str(column.get("label") or ""), 40).lower()
