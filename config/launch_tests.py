@@ -29,7 +29,7 @@ CHECKS: dict[str, list[str]] = {
     "pytest": ["-m", "pytest"],
 }
 # Two processes share the files of the whole suite; each has its own databases.
-SIDE_BY_SIDE = ["-n", "2", "--dist", "loadfile", "--durations", "15"]
+SIDE_BY_SIDE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "15"]
 
 
 def find_chromium() -> str | None:
