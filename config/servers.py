@@ -9,13 +9,14 @@ stops them. The kernel frees a lock whose holder was killed. Knows no Django.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import fcntl
 import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from config import launch_postgres, launch_valkey
@@ -43,6 +44,7 @@ OUTSIDE = {
     "ANALYST_DATABASE_URL": "the login of SQL questions",
     "REDIS_URL": "Redis or Valkey",
 }
+_ON = {"1", "true", "on", "yes", "y", "ok"}  # what django-environ takes for true
 
 
 class Servers:
@@ -114,6 +116,7 @@ class Servers:
             "GATEHOUSE_VAR": str(self.place.var),
             "GATEHOUSE_EMBEDDED": "1",
             "SECRET_KEY": os.environ.get("SECRET_KEY") or secret_key(self.place.var),
+            "SEALING_KEYS": os.environ.get("SEALING_KEYS") or sealing_keys(self.place.var),
             "DEBUG": os.environ.get("DEBUG", "1"),
         }
 
@@ -127,24 +130,39 @@ class Servers:
 
 def secret_key(var: Path) -> str:
     """The key kept in `var`, made once. Sessions and signed scopes depend on it."""
-    path = var / "secret_key"
+    return _kept(var / "secret_key", lambda: secrets.token_urlsafe(48))
+
+
+def sealing_keys(var: Path) -> str:
+    """The key ring kept in `var`, made once. Sealed keys of providers open with it alone."""
+    return _kept(
+        var / "sealing_keys", lambda: f"local:{base64.b64encode(secrets.token_bytes(32)).decode()}"
+    )
+
+
+def _kept(path: Path, make: Callable[[], str]) -> str:
+    """What a private file holds; made when it is missing, by one start only."""
     with disk_errors_in_words(path):
         if not path.exists():
-            with locked(var / "secret_key.lock", waiting_for="another start"):
+            with locked(path.with_name(f"{path.name}.lock"), waiting_for="another start"):
                 if not path.exists():
-                    write_private(path, secrets.token_urlsafe(48))
+                    write_private(path, make())
         return path.read_text().strip()
 
 
 def local_settings(var: Path, *, make_key: bool) -> dict[str, str]:
-    """What a run on one's own machine needs beside outside servers: a folder, DEBUG and a key.
+    """What a run on one's own machine needs beside outside servers: a folder, DEBUG and keys.
 
-    Without `make_key` a key is only taken from an earlier run here, never made: a command on a
+    Without `make_key` keys are only taken from an earlier run here, never made: a command on a
     server must not sign with another key than its web process does.
     """
     settings = {"GATEHOUSE_VAR": str(var)}
     if "SECRET_KEY" not in os.environ and (make_key or (var / "secret_key").exists()):
         settings |= {"SECRET_KEY": secret_key(var), "DEBUG": os.environ.get("DEBUG", "1")}
+    developing = settings.get("DEBUG", os.environ.get("DEBUG", "")).lower() in _ON
+    there = make_key or (var / "sealing_keys").exists()
+    if "SEALING_KEYS" not in os.environ and developing and there:
+        settings["SEALING_KEYS"] = sealing_keys(var)
     return settings
 
 

@@ -30,6 +30,17 @@ def _required(name: str, *, what: str) -> str:
 
 
 SECRET_KEY = _required("SECRET_KEY", what="it signs sessions and the scope of the reader login")
+# Sealed keys of providers. In development bin/run keeps a ring under var/; see core.sealing.
+SEALER = env.str("SEALER", default="apps.core.sealing.EnvironmentSealer")
+SEALING_KEYS = (
+    env.str("SEALING_KEYS", default="")
+    if DEBUG or SEALER != "apps.core.sealing.EnvironmentSealer"
+    else _required("SEALING_KEYS", what="it seals the keys of model providers")
+)
+# Hosts that a custom provider may have although they are not public, such as an own Ollama.
+PROVIDER_ALLOWED_HOSTS = env.list(
+    "PROVIDER_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "::1"] if DEBUG else []
+)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 

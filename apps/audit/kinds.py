@@ -19,5 +19,13 @@ KINDS: dict[str, frozenset[str]] = {
     "shop_delete": frozenset({"rows", "demo"}),
     "budget_refused": frozenset({"needed_usd", "left_usd"}),
     "create_roles": frozenset(),
+    "credential_add": frozenset({"credential", "provider"}),
+    "credential_replace": frozenset({"credential", "provider", "base_url_changed"}),
+    "credential_revoke": frozenset({"credential", "provider", "profiles"}),
+    "credential_test": frozenset({"credential", "provider", "draft"}),
+    "model_select": frozenset({"profile", "purpose", "credential", "provider", "model"}),
+    "model_clear": frozenset({"purpose", "profiles"}),
+    "provider_policy": frozenset({"operator_credential_allowed", "personal_keys"}),
+    "key_rotation": frozenset({"key", "resealed", "current", "broken"}),
 }
 LONGEST = 120
