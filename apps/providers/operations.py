@@ -20,9 +20,8 @@ from apps.core.redaction import redact
 from apps.core.sealing import Secret
 from apps.guilds.models import Guild, Member
 
-from . import catalog
+from . import addresses, catalog
 from . import params as options
-from .addresses import base_url_for
 from .models import Credential, ModelProfile, OwnerType, ProviderPolicy, Purpose
 from .refusals import (
     AddressUnfit,
@@ -62,6 +61,7 @@ __all__ = [
 
 LABEL_LENGTH = 60
 SECRET_LENGTH = 4096
+ADDRESS_LENGTH = 300
 # A long run of letters with digits among them: no name for people, likely a key or its part.
 _TOKEN = re.compile(r"(?=[A-Za-z_\-]*[0-9])[A-Za-z0-9_\-]{24,}")
 _CHANGED = [*Credential.SEALED_FIELDS, "updated_by", "updated_at"]
@@ -90,7 +90,7 @@ def add_credential(
         guild=guild,
         provider=provider,
         label=_checked_label(label, kept),
-        base_url=base_url_for(provider, base_url),
+        base_url=_base_url(provider, base_url),
         created_by=actor,
         updated_by=actor,
         created_at=now,
@@ -111,7 +111,7 @@ def replace_secret(
     kept, row = _checked_secret(credential.provider, secret), _locked(credential)
     before = row.base_url
     if base_url is not None:
-        row.base_url = base_url_for(row.provider, base_url)
+        row.base_url = _base_url(row.provider, base_url)
     row.seal(kept)
     row.status, row.test, row.test_class = row.Status.ACTIVE, row.Test.UNTESTED, ""
     row.tested_at, row.updated_by, row.updated_at = None, actor, clock.now()
@@ -290,6 +290,20 @@ def _known(provider: str) -> catalog.Provider:
         return catalog.get(provider)
     except catalog.UnknownProvider as error:
         raise UnknownProvider(str(error)) from None
+
+
+def _base_url(provider: str, typed: str) -> str:
+    """Where a key is sent: what was typed, or the provider's own; in the one spelling."""
+    url = typed.strip() or _known(provider).base_url
+    if not url or len(url) > ADDRESS_LENGTH or redact(url) != url:
+        raise AddressUnfit(
+            "This provider needs a base URL, such as https://models.example.com/v1, with no key "
+            f"in it and at most {ADDRESS_LENGTH} characters."
+        )
+    try:
+        return addresses.checked(url)
+    except addresses.UnsafeAddress as error:
+        raise AddressUnfit(error.message) from None
 
 
 @sensitive_variables("secret")
