@@ -114,7 +114,7 @@ class EnvironmentSealer:
     def __repr__(self) -> str:
         return f"EnvironmentSealer({', '.join(self.key_ids)})"
 
-    @sensitive_variables("secret")
+    @sensitive_variables()
     def seal(self, secret: str, binding: Binding) -> Sealed:
         nonce = secrets.token_bytes(NONCE_BYTES)
         key = self._ring[self.current_key_id]
@@ -138,7 +138,7 @@ class EnvironmentSealer:
             ) from None
         return Secret(opened.decode())
 
-    @sensitive_variables("secret")
+    @sensitive_variables()
     def fingerprint(self, secret: str) -> str:
         key = hmac.digest(self._ring[self.current_key_id], b"gatehouse.fingerprint.v1", "sha256")
         return hmac.new(key, secret.encode(), "sha256").hexdigest()[:16]

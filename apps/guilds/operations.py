@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.conf import settings
 from django.db import transaction
 
@@ -16,6 +18,10 @@ FIRST_EMAIL = "owner@gatehouse.local"
 FIRST_NAME = "Shop Owner"
 
 
+first_guild_listeners: list[Callable[[Guild], None]] = []
+"""What higher rooms do for the first guild at each set-up; each may run any number of times."""
+
+
 class SignInLinksOff(RuntimeError):
     """Sign-in links exist in development only: DEBUG is off."""
 
@@ -25,6 +31,8 @@ def ensure_first_guild() -> tuple[Guild, User]:
     """The local guild and its first staff user; made when the house is empty."""
     guild = Guild.objects.order_by("pk").first() or Guild.objects.create(name=FIRST_GUILD)
     owner = guild.members.filter(is_owner=True, user__isnull=False).select_related("user").first()
+    for listener in first_guild_listeners:
+        listener(guild)
     if owner and owner.user:
         return guild, owner.user
     user = User.objects.filter(email=FIRST_EMAIL).first() or User.objects.create_user(

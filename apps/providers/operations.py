@@ -17,7 +17,7 @@ from django.views.decorators.debug import sensitive_variables
 from apps.audit.recorder import record
 from apps.core import clock
 from apps.core.redaction import redact
-from apps.core.sealing import Secret
+from apps.core.sealing import SealingError, Secret
 from apps.guilds.models import Guild, Member
 
 from . import addresses, catalog
@@ -25,6 +25,7 @@ from . import params as options
 from .models import Credential, ModelProfile, OwnerType, ProviderPolicy, Purpose
 from .refusals import (
     AddressUnfit,
+    CannotSeal,
     LabelLooksSecret,
     LabelTaken,
     LabelUnfit,
@@ -39,6 +40,7 @@ from .refusals import (
 
 __all__ = [
     "AddressUnfit",
+    "CannotSeal",
     "LabelLooksSecret",
     "LabelTaken",
     "LabelUnfit",
@@ -67,7 +69,7 @@ _TOKEN = re.compile(r"(?=[A-Za-z_\-]*[0-9])[A-Za-z0-9_\-]{24,}")
 _CHANGED = [*Credential.SEALED_FIELDS, "updated_by", "updated_at"]
 
 
-@sensitive_variables("secret", "kept")
+@sensitive_variables()
 @transaction.atomic
 def add_credential(
     *,
@@ -96,13 +98,13 @@ def add_credential(
         created_at=now,
         updated_at=now,
     )
-    credential.seal(kept)
+    _seal(credential, kept)
     _insert(credential)
     _audit("credential_add", credential, actor)
     return credential
 
 
-@sensitive_variables("secret", "kept")
+@sensitive_variables()
 @transaction.atomic
 def replace_secret(
     credential: Credential, secret: str, *, base_url: str | None = None, actor: Member | None
@@ -112,7 +114,7 @@ def replace_secret(
     before = row.base_url
     if base_url is not None:
         row.base_url = _base_url(row.provider, base_url)
-    row.seal(kept)
+    _seal(row, kept)
     row.status, row.test, row.test_class = row.Status.ACTIVE, row.Test.UNTESTED, ""
     row.tested_at, row.updated_by, row.updated_at = None, actor, clock.now()
     row.secret_version += 1
@@ -259,6 +261,14 @@ def _locked(credential: Credential) -> Credential:
     return row
 
 
+@sensitive_variables()
+def _seal(credential: Credential, secret: Secret) -> None:
+    try:
+        credential.seal(secret)
+    except SealingError as error:
+        raise CannotSeal(str(error)) from None
+
+
 def _insert(credential: Credential) -> None:
     try:
         with transaction.atomic():
@@ -272,7 +282,7 @@ def _insert(credential: Credential) -> None:
         ) from None
 
 
-@sensitive_variables("secret", "kept")
+@sensitive_variables()
 def _checked_secret(provider: str, secret: str) -> Secret:
     """The secret as it is sealed; empty only where the provider's server may need none."""
     kept = Secret(secret.strip())
@@ -306,7 +316,7 @@ def _base_url(provider: str, typed: str) -> str:
         raise AddressUnfit(error.message) from None
 
 
-@sensitive_variables("secret")
+@sensitive_variables()
 def _checked_label(label: str, secret: str) -> str:
     name = unicodedata.normalize("NFC", label).strip()
     if not name or len(name) > LABEL_LENGTH or not name.isprintable():

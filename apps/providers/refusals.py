@@ -57,13 +57,9 @@ class UnknownProvider(ProvidersError):
 class ProviderMismatch(ProvidersError):
     """The key is of another owner or provider than the profile."""
 
-    field = "credential"
-
 
 class NotUsable(ProvidersError):
     """A key or a model cannot be used as it is: revoked, refused, missing, or not allowed."""
-
-    field = "credential"
 
 
 class ModelUnfit(ProvidersError):
@@ -75,4 +71,6 @@ class ModelUnfit(ProvidersError):
 class UnknownPurpose(ProvidersError):
     """There is no purpose of that name."""
 
-    field = "purpose"
+
+class CannotSeal(ProvidersError):
+    """The installation has no key ring, so no secret can be kept."""
