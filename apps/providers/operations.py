@@ -184,6 +184,8 @@ def select_model(
         raise ProviderMismatch("That key is not one of this guild's. Choose one of its own.")
     if not key.is_usable:
         raise NotUsable(f"The provider refused “{key.label}”. Replace the key, then choose again.")
+    if purpose == Purpose.EMBEDDING and not catalog.get(key.provider).capabilities.embeddings:
+        raise NotUsable(f"{catalog.get(key.provider).label} has no embeddings. Choose another key.")
     ModelProfile.objects.of(owner).filter(purpose=purpose).delete()
     profile = ModelProfile.objects.create(
         owner_type=OwnerType.GUILD,

@@ -153,6 +153,12 @@ def _resolved(profile: ModelProfile, purpose: str, variant: str) -> Resolved:
     )
 
 
+def operator_label() -> str:
+    """The operator's model for people, as a guild would get it; empty when there is no key."""
+    found = _operator(Purpose.CHAT)
+    return found.label if found else ""
+
+
 def _operator(purpose: str) -> Resolved | None:
     """The key of the environment, if there is one; it chats, and never embeds."""
     if not settings.LLM_API_KEY or purpose == Purpose.EMBEDDING:

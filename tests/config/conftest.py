@@ -31,7 +31,7 @@ with servers.use(durable=False):
 
 def clean_environment(var: Path, **more: str) -> dict[str, str]:
     """Ours without the servers of the test run, pointing at a `var` of the test's own."""
-    ours = {"SECRET_KEY", "DEBUG", "PORT", "DJANGO_SETTINGS_MODULE"}
+    ours = {"SECRET_KEY", "SEALING_KEYS", "DEBUG", "PORT", "DJANGO_SETTINGS_MODULE"}
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -59,6 +60,8 @@ def test_the_environment_names_every_login_and_says_it_is_embedded(shared_ground
     assert environment["GATEHOUSE_EMBEDDED"] == environment["DEBUG"] == "1"
     assert environment["GATEHOUSE_VAR"] == str(shared_ground.var)
     assert len(environment["SECRET_KEY"]) >= 48
+    key_id, _, key = environment["SEALING_KEYS"].partition(":")
+    assert (key_id, len(base64.b64decode(key))) == ("local", 32)
 
 
 def test_ports_passwords_and_key_stay_the_same_from_start_to_start(shared_ground: Ground) -> None:
@@ -67,7 +70,7 @@ def test_ports_passwords_and_key_stay_the_same_from_start_to_start(shared_ground
 
 def test_what_is_secret_can_be_read_by_its_owner_alone(shared_ground: Ground) -> None:
     report(shared_ground)
-    for name in ("servers.json", "secret_key"):
+    for name in ("servers.json", "secret_key", "sealing_keys"):
         mode = stat.S_IMODE((shared_ground.var / name).stat().st_mode)
         assert mode == 0o600, name
     for folder in ("servers", "servers/postgres"):
