@@ -127,7 +127,11 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_TASK_ROUTES = {"apps.agents.*": {"queue": "agents"}, "apps.jobs.*": {"queue": "ingest"}}
+CELERY_TASK_ROUTES = {
+    "apps.agents.*": {"queue": "agents"},
+    "apps.providers.*": {"queue": "agents"},
+    "apps.jobs.*": {"queue": "ingest"},
+}
 # A server that hangs must not hang whoever wakes a worker; the wait of a worker is shorter.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "max_connections": 200,

@@ -8,4 +8,5 @@ urlpatterns = [
     path("", include("apps.shop.urls")),
     path("", include("apps.usage.urls")),
     path("", include("apps.jobs.urls")),
+    path("", include("apps.providers.urls")),
 ]

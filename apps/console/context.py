@@ -32,6 +32,8 @@ class Room:
     name: str
     capability: str
     tab: bool = False
+    others: tuple[str, ...] = ()
+    """Capabilities that open it as well."""
 
 
 ROOMS = (
@@ -43,6 +45,14 @@ ROOMS = (
     Room("Shop", "Wants", "wants", "shop:wants", "shop.read"),
     Room("Shop", "Imports", "down-to", "jobs:jobs", "job.read"),
     Room("House", "Usage", "usage", "usage:today", "usage.read"),
+    Room(
+        "House",
+        "Providers",
+        "key",
+        "providers:credentials",
+        "llm.provider.write",
+        others=("llm.provider.test", "llm.provider.select"),
+    ),
 )
 
 
@@ -90,7 +100,11 @@ def _guilds(member: Member) -> list[Guild]:
 
 
 def _rooms(request: HttpRequest, allowed: frozenset[str]) -> list[Any]:
-    return [_shown(room, request) for room in ROOMS if room.capability in allowed]
+    return [_shown(room, request) for room in ROOMS if _opens(room, allowed)]
+
+
+def _opens(room: Room, allowed: frozenset[str]) -> bool:
+    return not allowed.isdisjoint((room.capability, *room.others))
 
 
 def _shown(room: Room, request: HttpRequest) -> Any:
@@ -107,6 +121,8 @@ def _shown(room: Room, request: HttpRequest) -> Any:
 # Pages that belong to a room without standing under its address.
 NEIGHBOURS = {"chat:thread": "chat:new", "chat:threads": "chat:new", "shop:import": "jobs:jobs"}
 INSIDE = {"shop:item": "shop:stock", "shop:release": "shop:releases", "shop:sale": "shop:sales"}
+PROVIDERS = ("credential", "add", "replace", "revoke", "models", "model", "policy")
+INSIDE |= {f"providers:{page}": "providers:credentials" for page in PROVIDERS}
 PAGES = NEIGHBOURS | INSIDE | {"chat:run": "chat:runs", "jobs:job": "jobs:jobs"}
 
 

@@ -23,7 +23,6 @@ class GuideStep:
     done: bool
     title: str
     words: str
-    code: str = ""
     href: str = ""
     action: str = ""
     label: str = ""
@@ -71,13 +70,11 @@ def _model_steps(member: Member) -> list[GuideStep]:
     profile = gateway.current_profile(member.guild)
     house = "Deterministic, no key, costs nothing. It says when it can’t tell."
     if not profile.is_house:
-        return [GuideStep(True, "A model answers", f"{profile.label}, from your settings.")]
+        return [GuideStep(True, "A model answers", f"{profile.label}.")]
+    words = "For questions in any words. Sealed, tested, and never shown again."
+    more = {"href": reverse("providers:credentials"), "label": "Add a key"}
+    may = "llm.provider.write" in held(member)
     return [
         GuideStep(True, "The house model answers", house),
-        GuideStep(
-            False,
-            "Add a model key",
-            "For questions in any words. Set these where the house starts, then start it again:",
-            code="LLM_API_KEY LLM_MODEL LLM_BASE_URL",
-        ),
+        GuideStep(False, "Add a model key", words, **(more if may else {})),
     ]

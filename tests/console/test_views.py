@@ -141,7 +141,7 @@ def test_the_guide_says_what_stands_and_can_be_hidden(client, ada, member, setti
     body = text(client.get("/threads/new/"))
     assert "Setting up, 2 of 4" in body
     assert 'action="/demo/delete/"' in body
-    assert "LLM_API_KEY" in body
+    assert 'href="/providers/">Add a key' in body
     client.post("/guide/hide/")
     assert "Setting up" not in text(client.get("/threads/new/"))
 
