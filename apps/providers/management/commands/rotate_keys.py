@@ -40,9 +40,8 @@ class Command(BaseCommand):
         self.stderr.write(self.style.HTTP_INFO(f"{table}: {done} of {total}"))
 
     def _print(self, report: Report) -> None:
-        words = (
-            f"{report.resealed} sealed anew, {report.current} had {report.current_key!r} before."
-        )
+        words = f"{report.resealed} sealed anew with {report.current_key!r}; "
+        words += f"{report.current} had been before."
         self.stdout.write(self.style.SUCCESS(words) if report.is_whole else words)
         for line in report.broken:
             self.stdout.write(self.style.ERROR(f"Does not open: {line}"))
