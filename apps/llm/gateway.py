@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from apps.guilds.models import Guild
 from apps.providers.clients.assembly import estimate
 from apps.providers.clients.openai_wire import body_bytes
 from apps.providers.errors import ProviderError
-from apps.providers.registry import client_for, current_profile
+from apps.providers.registry import client_for, close_clients, current_profile
 from apps.providers.types import (
     ChatClient,
     ChatRequest,
@@ -97,9 +96,7 @@ def warm_up() -> None:
 
 async def close_connections() -> None:
     """Close the running loop's connections to providers, before the loop itself ends."""
-    client = sys.modules.get("apps.providers.clients.openai_chat")
-    if client is not None:
-        await client.close_clients()
+    await close_clients()
 
 
 async def _charged_call(

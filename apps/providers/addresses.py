@@ -159,7 +159,7 @@ def _host(parts: SplitResult) -> str:
 
 
 def _split_entry(entry: str) -> tuple[str, int | None]:
-    """Host and port of an entry such as ``localhost``, ``10.0.0.5:8080``, ``::1`` or ``[::1]:80``."""
+    """Host and port of an entry such as ``localhost``, ``10.0.0.5:80``, ``::1`` or ``[::1]:80``."""
     entry = entry.strip()
     place = f"[{entry}]" if entry.count(":") > 1 and "[" not in entry else entry
     try:

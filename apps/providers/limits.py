@@ -26,6 +26,15 @@ DELTA_SECONDS = 0.1
 DELTA_CHARACTERS = 32_768
 """The most that one delta carries; more is split."""
 
+MODEL_LIST_BYTES = 8 * 1024 * 1024
+"""A provider's list of models, as sent."""
+
+MODEL_LIST_NAMES = 5000
+"""Names kept of that list."""
+
+PROBE_SECONDS = 10.0
+"""A test of a key, waiting for everything included."""
+
 CONNECT_SECONDS = 10.0
 """How long a connection may take."""
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from . import addresses, catalog
 from .errors import ProviderError
 from .types import ChatClient, Profile
 
 HOUSE = "house"
 HOUSE_MODEL = "house model (no key)"
-_KNOWN_HOSTS = {"openrouter.ai": "openrouter", "api.openai.com": "openai"}
 
 
 def current_profile(guild: Any = None) -> Profile:
@@ -32,7 +33,7 @@ def current_profile(guild: Any = None) -> Profile:
 def provider_of(base_url: str) -> str:
     """A provider's short name from its base URL; its host where it has none."""
     host = (_split(base_url).hostname or "").lower()
-    return _KNOWN_HOSTS.get(host, host) or "unknown"
+    return catalog.name_of_host(host) or host or "unknown"
 
 
 def client_for(profile: Profile) -> ChatClient:
@@ -48,14 +49,40 @@ def client_for(profile: Profile) -> ChatClient:
             f"{profile.provider}, or unset the key to use the house model.",
         )
     _check_base_url(settings.LLM_BASE_URL)
-    from .clients.openai_chat import OpenAIChat
-
-    return OpenAIChat(
-        base_url=settings.LLM_BASE_URL,
-        api_key=settings.LLM_API_KEY,
-        provider=profile.provider,
-        idle=settings.LLM_TIMEOUT,
+    return client_of(
+        profile.provider, settings.LLM_BASE_URL, settings.LLM_API_KEY, by_operator=True
     )
+
+
+def client_of(
+    provider: str, base_url: str, secret: str, *, by_operator: bool = False
+) -> ChatClient:
+    """A client for a key and where it may go; loads the SDK of that wire, and no other.
+
+    ``by_operator`` trusts a base URL of the settings; every other one must be https and
+    public, or listed in PROVIDER_ALLOWED_HOSTS, and is checked again at each connect.
+    UnsafeAddress when it is neither.
+    """
+    known = catalog.PROVIDERS.get(provider, catalog.PROVIDERS["custom"])
+    adapter = catalog.adapter(known.wire)
+    from .clients.failures import ENVIRONMENT, STORED
+
+    client: ChatClient = adapter(
+        base_url=base_url if by_operator else addresses.checked(base_url or known.base_url),
+        api_key=secret,
+        provider=provider,
+        idle=settings.LLM_TIMEOUT,
+        guarded=not by_operator,
+        source=ENVIRONMENT if by_operator else STORED,
+    )
+    return client
+
+
+async def close_clients() -> None:
+    """Close the running loop's connections to providers, whichever wires they speak."""
+    pool = sys.modules.get("apps.providers.clients.pool")
+    if pool is not None:
+        await pool.close_clients()
 
 
 def _split(base_url: str) -> Any:

@@ -56,6 +56,11 @@ def stray_event() -> Event:
     return Event({"type": "content_block_delta", "delta": 7}, name="content_block_delta")
 
 
+def broken_event() -> Event:
+    """An event whose data ends early."""
+    return Event('{"type": "content_block_d', name="content_block_delta")
+
+
 def events(speech: Speech) -> Iterator[Event]:
     """The whole stream but for its last mark."""
     usage = _usage(speech) | {"output_tokens": 0} if speech.shows_usage else {}
@@ -146,10 +151,15 @@ def _stop_reason(speech: Speech) -> str | None:
 
 
 def _usage(speech: Speech) -> Body:
+    """This wire counts what came from a cache beside the input, not inside it."""
+    told = speech.reply.usage
+    cached = min((told and told.cached_tokens) or 0, speech.prompt_tokens)
     counted: Body = {
-        "input_tokens": speech.prompt_tokens,
+        "input_tokens": speech.prompt_tokens - cached,
         "output_tokens": speech.completion_tokens,
     }
-    if speech.reply.usage and speech.reply.usage.cached_tokens is not None:
-        counted["cache_read_input_tokens"] = speech.reply.usage.cached_tokens
+    if told and told.cached_tokens is not None:
+        counted["cache_read_input_tokens"] = cached
+    if told and told.reasoning_tokens is not None:
+        counted["output_tokens_details"] = {"thinking_tokens": told.reasoning_tokens}
     return counted

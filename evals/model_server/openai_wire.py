@@ -67,6 +67,11 @@ def stray_event() -> Event:
     return Event({"object": "chat.completion.chunk", "choices": "none", "hello": [1, None]})
 
 
+def broken_event() -> Event:
+    """An event whose data ends early."""
+    return Event('{"id": "chat')
+
+
 def events(speech: Speech) -> Iterator[Event]:
     """The whole stream but for its last mark."""
     yield _chunk(speech, {"role": "assistant", "content": ""})

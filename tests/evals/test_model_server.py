@@ -247,7 +247,8 @@ def test_the_messages_wire_streams_named_events(model_server: ModelServer) -> No
         assert message.content[1].text == "I look."
         assert message.content[2].input == {"q": "Début", "limit": 5}
         assert message.stop_reason == "tool_use"
-        assert (message.usage.input_tokens, message.usage.output_tokens) == (7, 5)
+        assert (message.usage.input_tokens, message.usage.output_tokens) == (5, 5)
+        assert message.usage.cache_read_input_tokens == 2
 
 
 def test_the_messages_wire_reads_turns_and_results(model_server: ModelServer) -> None:

@@ -1,4 +1,4 @@
-"""Asking the wire client of a scripted server, over real HTTP."""
+"""Asking the clients of both wires of a scripted server, over real HTTP."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections.abc import Coroutine
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from apps.providers.clients.openai_chat import Item, OpenAIChat, close_clients
+from apps.providers.catalog import WireName
+from apps.providers.clients.anthropic_messages import AnthropicMessages
+from apps.providers.clients.calling import Item, WireClient
+from apps.providers.clients.openai_chat import OpenAIChat
+from apps.providers.clients.pool import close_clients
 from apps.providers.types import ChatMessage, ChatRequest, Completion, ToolSpec
 from evals.model_server import ModelServer
 
@@ -18,6 +22,10 @@ SEARCH = ToolSpec(
     {"type": "object", "properties": {"q": {"type": "string"}}},
     examples=("never sent over a wire",),
 )
+CLIENTS: dict[WireName, type[WireClient]] = {
+    "openai": OpenAIChat,
+    "anthropic": AnthropicMessages,
+}
 T = TypeVar("T")
 
 
@@ -34,8 +42,16 @@ def a_request(question: str = "hello", **changes: Any) -> ChatRequest:
     return ChatRequest(**(values | changes))
 
 
-def a_client(server: ModelServer, *, idle: float = 5, provider: str = "local") -> OpenAIChat:
-    return OpenAIChat(base_url=server.base_url + "/v1", api_key=KEY, provider=provider, idle=idle)
+def a_client(
+    server: ModelServer,
+    *,
+    idle: float = 5,
+    provider: str = "local",
+    wire: WireName = "openai",
+    **more: Any,
+) -> WireClient:
+    base_url = server.base_url + "/v1"
+    return CLIENTS[wire](base_url=base_url, api_key=KEY, provider=provider, idle=idle, **more)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -50,7 +66,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(closing())
 
 
-async def collected(client: OpenAIChat, request: ChatRequest) -> list[Item]:
+async def collected(client: WireClient, request: ChatRequest) -> list[Item]:
     return [item async for item in client.stream(request)]
 
 
@@ -67,7 +83,7 @@ def answer(server: ModelServer, request: ChatRequest | None = None, **how: Any) 
     return ends[0]
 
 
-async def from_bytes(body: bytes, *, idle: float = 5) -> list[Item]:
+async def from_bytes(body: bytes, *, idle: float = 5, wire: WireName = "openai") -> list[Item]:
     """Every item of an answer whose event stream is exactly these bytes."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -80,5 +96,5 @@ async def from_bytes(body: bytes, *, idle: float = 5) -> list[Item]:
     port = server.sockets[0].getsockname()[1]
     async with server:
         base = f"http://127.0.0.1:{port}/v1"
-        client = OpenAIChat(base_url=base, api_key=KEY, provider="local", idle=idle)
+        client = CLIENTS[wire](base_url=base, api_key=KEY, provider="local", idle=idle)
         return await collected(client, a_request())

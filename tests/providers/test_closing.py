@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from apps.providers.catalog import WireName
 from apps.providers.errors import ProviderError
 from evals.model_server import ModelServer
 from tests.providers.asking import a_client, a_request, collected, run
@@ -65,22 +66,26 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=str,
 )
-def test_response_is_closed_once(model_server: ModelServer, reply: dict[str, Any]) -> None:
+def test_response_is_closed_once(
+    model_server: ModelServer, reply: dict[str, Any], wire: WireName
+) -> None:
     model_server.reset([{"reply": reply}])
     try:
-        run(collected(a_client(model_server, idle=0.4), a_request()))
+        run(collected(a_client(model_server, idle=0.4, wire=wire), a_request()))
     except ProviderError:
         assert reply != {"text": "fine"}
     assert closings == [1]
 
 
 @pytest.mark.parametrize("at", ["headers", 1])
-def test_canceled_response_is_closed_once(model_server: ModelServer, at: Any) -> None:
+def test_canceled_response_is_closed_once(
+    model_server: ModelServer, at: Any, wire: WireName
+) -> None:
     silence = {"seconds": 9, "at": at}
     model_server.reset([{"reply": {"text": "one two", "silence": silence}}])
 
     async def cancel() -> None:
-        task = asyncio.create_task(collected(a_client(model_server), a_request()))
+        task = asyncio.create_task(collected(a_client(model_server, wire=wire), a_request()))
         await asyncio.to_thread(arrived.wait, 30)
         await asyncio.sleep(0.1)
         task.cancel()

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from apps.providers.catalog import WireName
+from apps.providers.errors import ProviderError
 from apps.providers.types import ChatMessage, Completion, TextDelta, ToolCall, ToolDelta, Usage
 from evals.model_server import ModelServer
 from tests.providers.asking import (
@@ -32,11 +34,11 @@ CALLS = [
 @pytest.mark.parametrize("line_end", ["lf", "crlf", "cr"])
 @pytest.mark.parametrize("split", [None, 1, 7, "inside"])
 def test_text_and_parallel_calls_come_together_however_they_are_cut(
-    model_server: ModelServer, line_end: str, split: Any
+    model_server: ModelServer, line_end: str, split: Any, wire: WireName
 ) -> None:
     reply = {"text": "Zwei Stück – 6,85 €", "tool_calls": CALLS, "line_end": line_end}
     model_server.reset([{"reply": reply | {"split": split}}])
-    done = answer(model_server)
+    done = answer(model_server, wire=wire)
     assert done.text == "Zwei Stück – 6,85 €"
     assert [call.name for call in done.tool_calls] == ["stock_search", "sales_summary"]
     assert json.loads(done.tool_calls[0].arguments) == CALLS[0]["arguments"]
@@ -44,9 +46,9 @@ def test_text_and_parallel_calls_come_together_however_they_are_cut(
     assert done.finish_reason == "tool_calls"
 
 
-def test_deltas_add_up_to_the_completion(model_server: ModelServer) -> None:
+def test_deltas_add_up_to_the_completion(model_server: ModelServer, wire: WireName) -> None:
     model_server.reset([{"reply": {"text": "One two three.", "tool_calls": CALLS}}])
-    items = ask(model_server)
+    items = ask(model_server, wire=wire)
     done = items[-1]
     assert isinstance(done, Completion)
     assert "".join(i.text for i in items if isinstance(i, TextDelta)) == done.text
@@ -101,13 +103,13 @@ def test_malformed_call_in_the_history_is_sent_as_json(model_server: ModelServer
     assert json.loads(sent["arguments"]) == {"malformed_arguments": '{"q": "half'}
 
 
-@pytest.mark.parametrize("arguments", ['{"q": "half', "", "[1, 2]", "not json"])
+@pytest.mark.parametrize("arguments", ['{"q": "half', "[1, 2]", "not json"])
 def test_malformed_arguments_are_handed_on_as_they_came(
-    model_server: ModelServer, arguments: str
+    model_server: ModelServer, arguments: str, wire: WireName
 ) -> None:
     calls = [{"name": "stock_search", "arguments": arguments}]
     model_server.reset([{"reply": {"tool_calls": calls, "finish_reason": "stop"}}])
-    done = answer(model_server)
+    done = answer(model_server, wire=wire)
     assert [call.arguments for call in done.tool_calls] == [arguments]
     assert done.finish_reason == "stop"
 
@@ -148,16 +150,19 @@ def test_provider_usage_is_taken_as_it_is_told(model_server: ModelServer) -> Non
     assert answer(model_server).usage == Usage(70, 50, 30, 20, Decimal("0.0018"))
 
 
-def test_explicit_zero_is_kept(model_server: ModelServer) -> None:
+def test_explicit_zero_is_kept(model_server: ModelServer, wire: WireName) -> None:
     told = {"prompt_tokens": 0, "completion_tokens": 0, "cost": 0}
     model_server.reset([{"reply": {"text": "free", "usage": told}}])
-    assert answer(model_server).usage == Usage(0, 0, cost=Decimal("0.0"))
+    cost = Decimal("0.0") if wire == "openai" else None
+    assert answer(model_server, wire=wire).usage == Usage(0, 0, cost=cost)
 
 
-def test_missing_usage_is_estimated_from_bytes_and_marked(model_server: ModelServer) -> None:
+def test_missing_usage_is_estimated_from_bytes_and_marked(
+    model_server: ModelServer, wire: WireName
+) -> None:
     reply = {"text": "é" * 400, "reasoning": "r" * 100, "usage": None}
     model_server.reset([{"reply": reply}])
-    usage = answer(model_server).usage
+    usage = answer(model_server, wire=wire).usage
     assert usage is not None
     assert usage.estimated
     assert usage.output_tokens == (800 + 100) // 4
@@ -216,12 +221,14 @@ def test_usage_that_is_no_count_is_no_usage(told: Any) -> None:
     assert done.usage.estimated
 
 
-def test_fifty_streams_run_side_by_side_on_one_client(model_server: ModelServer) -> None:
+def test_fifty_streams_run_side_by_side_on_one_client(
+    model_server: ModelServer, wire: WireName
+) -> None:
     reply = {"text": "I heard ${question} and answer.", "delta_ms": 60}
     model_server.reset([{"reply": reply}])
 
     async def all_of_them() -> list[Completion]:
-        client = a_client(model_server)
+        client = a_client(model_server, wire=wire)
         asked = [collected(client, a_request(f"number {n}")) for n in range(50)]
         return [items[-1] for items in await asyncio.gather(*asked)]  # type: ignore[misc]
 
@@ -229,3 +236,20 @@ def test_fifty_streams_run_side_by_side_on_one_client(model_server: ModelServer)
     done = run(all_of_them())
     assert [one.text for one in done] == [f"I heard number {n} and answer." for n in range(50)]
     assert time.monotonic() - began < 10
+
+
+def test_arguments_that_never_came_stay_empty(model_server: ModelServer) -> None:
+    calls = [{"name": "stock_search", "arguments": ""}]
+    model_server.reset([{"reply": {"tool_calls": calls}}])
+    assert [call.arguments for call in answer(model_server).tool_calls] == [""]
+
+
+def test_refusal_is_said_in_the_providers_words_or_in_ours(model_server: ModelServer) -> None:
+    wire = event({"refusal": "I cannot help with that."}) + b"data: [DONE]\n\n"
+    done = run(from_bytes(wire))[-1]
+    assert isinstance(done, Completion)
+    assert done.text == "I cannot help with that."
+    model_server.reset([{"reply": {"finish_reason": "content_filter"}}])
+    with pytest.raises(ProviderError, match="refused") as caught:
+        answer(model_server)
+    assert caught.value.usage is not None

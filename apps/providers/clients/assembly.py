@@ -13,6 +13,7 @@ from apps.providers.errors import ProviderError
 from apps.providers.types import Completion, TextDelta, ToolCall, ToolDelta, Usage
 
 _ID_CHARACTERS = 200
+REFUSED = "content_filter"
 
 
 @dataclass
@@ -27,9 +28,10 @@ class _Call:
 
 
 class Assembly:
-    """Takes chunks, gives deltas, and in the end the completion.
+    """Takes what a wire says, gives deltas, and in the end the completion.
 
-    Chunks are the SDK's objects, built without validation: any field may be anything.
+    The part that both wires share; ``ChatAssembly`` and ``MessagesAssembly`` read the
+    events. Those are an SDK's objects, built without validation: any field may be anything.
     """
 
     def __init__(self, *, model: str, provider: str, input_bytes: int, turn: int) -> None:
@@ -44,38 +46,24 @@ class Assembly:
         self._calls: list[_Call] = []
         self._at: dict[int, _Call] = {}
         self._finish = ""
-        self._usage: Usage | None = None
 
     @property
     def empty(self) -> bool:
         """Nothing of an answer came: no text, no call and no reason to end."""
         return not (self._text or self._calls or self._finish)
 
-    def add(self, chunk: Any) -> Iterator[TextDelta | ToolDelta]:
-        """Take one chunk. ValueError when it is none, ProviderError when over a bound."""
-        choices = getattr(chunk, "choices", None)
-        if not isinstance(choices, list):
-            raise ValueError("an event without a list of choices")
-        self._usage = _usage(getattr(chunk, "usage", None)) or self._usage
-        for choice in choices[:1]:
-            yield from self._add_delta(getattr(choice, "delta", None))
-            finish = getattr(choice, "finish_reason", None)
-            if isinstance(finish, str) and finish:
-                self._finish = finish
+    def add(self, event: Any) -> Iterator[TextDelta | ToolDelta]:
+        """Take one event. ValueError when it is none, ProviderError when over a bound."""
+        raise NotImplementedError
 
-    def _add_delta(self, delta: Any) -> Iterator[TextDelta | ToolDelta]:
-        for name in ("reasoning", "reasoning_content"):
-            thought = getattr(delta, name, None)
-            if isinstance(thought, str):
-                self._thought_bytes += _size(thought)
+    def _add_thought(self, thought: Any) -> None:
+        if isinstance(thought, str):
+            self._thought_bytes += _size(thought)
         self._bound(self._answer_bytes + self._thought_bytes, limits.ANSWER_BYTES, "an answer")
-        content = getattr(delta, "content", None)
-        if isinstance(content, str) and content:
-            yield from self._add_text(content)
-        for part in getattr(delta, "tool_calls", None) or []:
-            yield from self._add_call(part)
 
-    def _add_text(self, content: str) -> Iterator[TextDelta]:
+    def _add_text(self, content: Any) -> Iterator[TextDelta]:
+        if not isinstance(content, str) or not content:
+            return
         self._answer_bytes += _size(content)
         self._bound(self._answer_bytes, limits.ANSWER_BYTES, "an answer")
         text = self._held + content
@@ -86,33 +74,19 @@ class Assembly:
             self._text.append(clean)
             yield TextDelta(clean)
 
-    def _add_call(self, part: Any) -> Iterator[ToolDelta]:
-        call = self._call_of(part)
-        function = getattr(part, "function", None)
-        name = getattr(function, "name", None)
+    def _add_input(self, call: _Call, name: Any, arguments: str) -> Iterator[ToolDelta]:
+        """More of a call: its name while nothing of its input is there, or more input."""
         if isinstance(name, str) and name != call.name and not call.parts:
             call.name = (call.name + name)[:_ID_CHARACTERS]
-        arguments = _as_text(getattr(function, "arguments", None))
         call.size += _size(arguments)
         self._bound(call.size, limits.TOOL_INPUT_BYTES, "the input of a tool call")
         if arguments:
             call.parts.append(arguments)
         yield ToolDelta(call.id, call.name, len(arguments))
 
-    def _call_of(self, part: Any) -> _Call:
-        """The call that a part belongs to: by index, by id where indexes repeat, else a new one."""
-        given = getattr(part, "id", None)
-        given_id = given[:_ID_CHARACTERS] if isinstance(given, str) else ""
-        index = getattr(part, "index", None)
-        if not isinstance(index, int) or isinstance(index, bool):
-            index = len(self._calls) if given_id or not self._calls else len(self._calls) - 1
-        known = self._at.get(index)
-        if known and (not given_id or not known.given_id or known.given_id == given_id):
-            return known
-        return self._start(index, given_id)
-
-    def _start(self, index: int, given_id: str) -> _Call:
+    def _start(self, index: int, given: Any) -> _Call:
         self._bound(len(self._calls) + 1, limits.TOOL_CALLS, "the number of tool calls", "")
+        given_id = given[:_ID_CHARACTERS] if isinstance(given, str) else ""
         taken = {call.id for call in self._calls}
         made_up = f"call_{self._turn}_{len(self._calls)}"
         usable = given_id if given_id and given_id not in taken else made_up
@@ -129,10 +103,18 @@ class Assembly:
             )
 
     def completion(self) -> Completion:
-        """The whole answer. Text and input are the joined deltas, bounded once more."""
+        """The whole answer. Text and input are the joined deltas, bounded once more.
+
+        A refusal in the provider's own words is an answer; one without any is an error.
+        """
         calls = tuple(self._finished(call) for call in self._calls)
         if self._held:
             self._text.append(_clean(self._held))
+        if self._finish == REFUSED and not (calls or self._text):
+            raise ProviderError(
+                "invalid_response",
+                "The model's provider refused to answer this. Ask in other words.",
+            )
         default = "tool_calls" if calls else "stop"
         return Completion(
             text="".join(self._text),
@@ -150,10 +132,60 @@ class Assembly:
 
     def usage(self) -> Usage:
         """What the provider counted, zero included; an estimate from bytes if it did not."""
-        if self._usage:
-            return self._usage
+        return self._counted() or self._estimate()
+
+    def _counted(self) -> Usage | None:
+        """The provider's own count, once there is a whole one."""
+        raise NotImplementedError
+
+    def _estimate(self) -> Usage:
         written = self._answer_bytes + self._thought_bytes + sum(c.size for c in self._calls)
         return estimate(self._input_bytes, written)
+
+
+class ChatAssembly(Assembly):
+    """Reads the chunks of the chat-completions wire."""
+
+    def __init__(self, *, model: str, provider: str, input_bytes: int, turn: int) -> None:
+        super().__init__(model=model, provider=provider, input_bytes=input_bytes, turn=turn)
+        self._usage: Usage | None = None
+
+    def add(self, event: Any) -> Iterator[TextDelta | ToolDelta]:
+        choices = getattr(event, "choices", None)
+        if not isinstance(choices, list):
+            raise ValueError("an event without a list of choices")
+        self._usage = _usage(getattr(event, "usage", None)) or self._usage
+        for choice in choices[:1]:
+            yield from self._add_delta(getattr(choice, "delta", None))
+            finish = getattr(choice, "finish_reason", None)
+            if isinstance(finish, str) and finish:
+                self._finish = finish
+
+    def _add_delta(self, delta: Any) -> Iterator[TextDelta | ToolDelta]:
+        for name in ("reasoning", "reasoning_content"):
+            self._add_thought(getattr(delta, name, None))
+        for name in ("content", "refusal"):
+            yield from self._add_text(getattr(delta, name, None))
+        for part in getattr(delta, "tool_calls", None) or []:
+            function = getattr(part, "function", None)
+            arguments = _as_text(getattr(function, "arguments", None))
+            name = getattr(function, "name", None)
+            yield from self._add_input(self._call_of(part), name, arguments)
+
+    def _call_of(self, part: Any) -> _Call:
+        """The call that a part belongs to: by index, by id where indexes repeat, else a new one."""
+        given = getattr(part, "id", None)
+        given_id = given[:_ID_CHARACTERS] if isinstance(given, str) else ""
+        index = getattr(part, "index", None)
+        if not isinstance(index, int) or isinstance(index, bool):
+            index = len(self._calls) if given_id or not self._calls else len(self._calls) - 1
+        known = self._at.get(index)
+        if known and (not given_id or not known.given_id or known.given_id == given_id):
+            return known
+        return self._start(index, given_id)
+
+    def _counted(self) -> Usage | None:
+        return self._usage
 
 
 def estimate(input_bytes: int, output_bytes: int) -> Usage:
@@ -163,11 +195,11 @@ def estimate(input_bytes: int, output_bytes: int) -> Usage:
 
 
 def _usage(told: Any) -> Usage | None:
-    read, written = (_count(told, name) for name in ("prompt_tokens", "completion_tokens"))
+    read, written = (count_of(told, name) for name in ("prompt_tokens", "completion_tokens"))
     if read is None or written is None:
         return None
-    cached = _count(getattr(told, "prompt_tokens_details", None), "cached_tokens") or 0
-    thought = _count(getattr(told, "completion_tokens_details", None), "reasoning_tokens") or 0
+    cached = count_of(getattr(told, "prompt_tokens_details", None), "cached_tokens") or 0
+    thought = count_of(getattr(told, "completion_tokens_details", None), "reasoning_tokens") or 0
     return Usage(
         input_tokens=read,
         output_tokens=written,
@@ -177,12 +209,12 @@ def _usage(told: Any) -> Usage | None:
     )
 
 
-def _field(told: Any, name: str) -> Any:
+def field_of(told: Any, name: str) -> Any:
     return told.get(name) if isinstance(told, dict) else getattr(told, name, None)
 
 
-def _count(told: Any, name: str) -> int | None:
-    value = _field(told, name)
+def count_of(told: Any, name: str) -> int | None:
+    value = field_of(told, name)
     good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
     return value if good else None
 

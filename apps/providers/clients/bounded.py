@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 import httpx2
 
@@ -117,17 +117,44 @@ class CutStream(BoundedStream):
                 return
 
 
+class BoundedBody(httpx2.AsyncByteStream):
+    """A whole answer of bounded size."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, *, bound: int) -> None:
+        self._inner = inner
+        self._bound = bound
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > self._bound:
+                raise BoundExceeded(f"the answer is over {self._bound} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
 class BoundedTransport(httpx2.AsyncBaseTransport):
     """Sends requests of bounded size with the key, and bounds every response.
 
-    The key lives here alone: the SDK above never holds it, so neither its errors nor its
-    logs can. Compressed answers are not asked for, and refused, since a bound on them would
-    bound nothing.
+    ``key_headers`` carry the key and live here alone: the SDK above never holds it, so
+    neither its errors nor its logs can. ``whole`` is the bound of an answer in one piece;
+    without it only a stream of events is an answer. Compressed answers are not asked for,
+    and refused, since a bound on them would bound nothing.
     """
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, *, api_key: str) -> None:
+    def __init__(
+        self,
+        inner: httpx2.AsyncBaseTransport,
+        *,
+        key_headers: Mapping[str, str],
+        whole: int | None = None,
+    ) -> None:
         self._inner = inner
-        self.__key = api_key
+        self._whole = whole
+        self.__key_headers = key_headers
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if int(request.headers.get("content-length", "0")) > limits.REQUEST_BYTES:
@@ -136,12 +163,13 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         request.headers = httpx2.Headers(
             [*kept, ("accept-encoding", "identity"), ("user-agent", "gatehouse")]
         )
-        request.headers["authorization"] = f"Bearer {self.__key}"
+        request.headers.update(self.__key_headers)
         try:
             response = await self._inner.handle_async_request(request)
         finally:
             # The request outlives the call in an SDK's errors; the key does not.
-            del request.headers["authorization"]
+            for name in self.__key_headers:
+                del request.headers[name]
         return await self._bound(response)
 
     async def _bound(self, response: httpx2.Response) -> httpx2.Response:
@@ -152,15 +180,23 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         if response.status_code >= 300:
             response.stream = CutStream(stream, scanner=scanner)
             return response
-        kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
-        coding = response.headers.get("content-encoding", "identity").strip().lower()
-        if kind in _NOT_A_STREAM or coding not in {"", "identity"}:
+        if refused := self._refused(response):
             await stream.aclose()
-            told = kind if kind in _NOT_A_STREAM else "compressed data"
-            raise NotAStream(f"the provider answered with {told}")
+            raise NotAStream(f"the provider answered with {refused}")
+        if self._whole is not None:
+            response.stream = BoundedBody(stream, bound=self._whole)
+            return response
         response.stream = BoundedStream(stream, scanner=scanner)
         response.extensions[SCANNER] = scanner
         return response
+
+    def _refused(self, response: httpx2.Response) -> str:
+        """What came instead of an answer, or nothing."""
+        coding = response.headers.get("content-encoding", "identity").strip().lower()
+        if coding not in {"", "identity"}:
+            return "compressed data"
+        kind: str = response.headers.get("content-type", "").split(";")[0].strip().lower()
+        return kind if kind in _NOT_A_STREAM and self._whole is None else ""
 
     async def aclose(self) -> None:
         await self._inner.aclose()

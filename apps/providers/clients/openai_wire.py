@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from apps.providers.types import ChatMessage, ChatRequest, ToolCall, ToolSpec
 
-_NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+from .wording import MALFORMED, json_object, tool_name, writable
 
 
 def payload(request: ChatRequest, *, provider: str) -> dict[str, Any]:
@@ -38,7 +37,7 @@ def body_bytes(request: ChatRequest) -> int:
 
 
 def _message(message: ChatMessage) -> dict[str, Any]:
-    told: dict[str, Any] = {"role": message.role, "content": _writable(message.content)}
+    told: dict[str, Any] = {"role": message.role, "content": writable(message.content)}
     if message.tool_calls:
         told["content"] = told["content"] or None
         told["tool_calls"] = [_call(call) for call in message.tool_calls]
@@ -48,22 +47,12 @@ def _message(message: ChatMessage) -> dict[str, Any]:
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
-    name = _NOT_IN_A_NAME.sub("_", call.name)[:64] or "unnamed"
-    function = {"name": name, "arguments": _json_object(_writable(call.arguments))}
+    arguments = writable(call.arguments)
+    told = json_object(arguments)
+    # What was well formed goes back as it was sent, to the letter.
+    sent = json.dumps(told, ensure_ascii=False) if MALFORMED in told else arguments
+    function = {"name": tool_name(call.name), "arguments": sent}
     return {"id": call.id, "type": "function", "function": function}
-
-
-def _json_object(arguments: str) -> str:
-    """The arguments as sent, or wrapped where they are no JSON object.
-
-    Providers parse the history and refuse the whole request for one malformed call in it.
-    """
-    try:
-        if isinstance(json.loads(arguments), dict):
-            return arguments
-    except (ValueError, RecursionError):
-        pass
-    return json.dumps({"malformed_arguments": arguments[:2000]}, ensure_ascii=False)
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:
@@ -73,8 +62,3 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
         "parameters": dict(tool.parameters),
     }
     return {"type": "function", "function": function}
-
-
-def _writable(text: str) -> str:
-    """The text without lone surrogates, which UTF-8 cannot carry."""
-    return text.encode("utf-8", "replace").decode("utf-8")
