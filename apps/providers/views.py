@@ -75,7 +75,6 @@ def credential(request: HttpRequest, credential_id: UUID, *, may: May) -> HttpRe
     """One key: how it does, who added it, and what it answers."""
     found = _own(request, credential_id)
     context = ROOM | _health(found, may, request.GET.get("asked", ""))
-    context |= {"profiles": _profiles(found)}
     return render(request, "providers/credential.html", context)
 
 
@@ -176,7 +175,7 @@ def _health(found: Credential, may: May, asked: str) -> dict[str, Any]:
     since = _instant(asked)
     waiting = since is not None and (found.tested_at is None or found.tested_at < since)
     late = since is not None and clock.now() - since > LATE
-    context = {"credential": Shown(found), "may": may, "asked": asked}
+    context = {"credential": Shown(found), "profiles": _profiles(found), "may": may, "asked": asked}
     return context | {"testing": waiting and not late, "late": waiting and late}
 
 

@@ -9,6 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from apps.guilds.models import Member
 from apps.guilds.operations import make_sign_in_link
+from apps.providers import operations as providers
+from apps.providers.models import Credential
 from tests.chat import rows
 from tests.shop_rows import make_shop
 
@@ -24,12 +26,31 @@ def addresses(member: Member, own_db: str) -> list[str]:
     items = make_shop(member.guild, is_demo=True, copies=3)
     run = rows.finished_run(member)
     failed = rows.ended_run(member, "failed", "provider_failed", "x" * 300)
+    key = make_key(member)
     lists = ["/threads/new/", "/threads/", "/runs/", "/stock/", "/releases/", "/sales/", "/wants/"]
     return [
         *lists, "/stock/?q=nothing-like-it", "/import/", "/jobs/", "/usage/",
         f"/threads/{run.thread_id}/", f"/threads/{failed.thread_id}/", f"/runs/{run.pk}/",
         f"/stock/{items[0].pk}/", f"/releases/{items[0].release_id}/",
+        "/providers/", "/providers/models/", "/providers/models/chat/", "/providers/policy/",
+        *(f"/providers/{key.pk}/{part}" for part in ("", "replace/", "revoke/")),
     ]  # fmt: skip
+
+
+def make_key(member: Member) -> Credential:
+    """A key that failed its test and has a model, with the longest names there are."""
+    key = providers.add_credential(
+        guild=member.guild, provider="custom", label="Back room box under the stairs " + "W" * 20,
+        secret="sk-canary-0123456789abcdef", actor=member,
+        base_url="https://models.lantern-street-records.example/very/long/path/to/v1",
+    )  # fmt: skip
+    model = "lantern/mixture-of-experts-instruct-" + "x" * 60
+    for purpose in ("chat", "embedding"):
+        providers.select_model(
+            guild=member.guild, purpose=purpose, credential=key, model=model, actor=member
+        )
+    providers.record_test(key, "auth_failed")
+    return key
 
 
 @pytest.mark.parametrize(("width", "scheme"), SHAPES)
