@@ -169,8 +169,8 @@ class ChatAssembly(Assembly):
         for part in getattr(delta, "tool_calls", None) or []:
             function = getattr(part, "function", None)
             arguments = _as_text(getattr(function, "arguments", None))
-            name = getattr(function, "name", None)
-            yield from self._add_input(self._call_of(part), name, arguments)
+            called = getattr(function, "name", None)
+            yield from self._add_input(self._call_of(part), called, arguments)
 
     def _call_of(self, part: Any) -> _Call:
         """The call that a part belongs to: by index, by id where indexes repeat, else a new one."""
