@@ -9,12 +9,13 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
+import inspect
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Protocol
+from functools import lru_cache, wraps
+from typing import ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 from cryptography.exceptions import InvalidTag
@@ -23,6 +24,8 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 from django.views.decorators.debug import sensitive_variables
 
+P = ParamSpec("P")
+R = TypeVar("R")
 KEY_BYTES = 32
 NONCE_BYTES = 12
 _KEY_ID = re.compile(r"[A-Za-z0-9_.\-]{1,40}")
@@ -47,6 +50,23 @@ class Secret(str):
 
     def __repr__(self) -> str:
         return "Secret([redacted])"
+
+
+def masks_secret(function: Callable[P, R]) -> Callable[P, R]:
+    """Make the argument ``secret`` a :class:`Secret` before any frame below can show it.
+
+    A frame above holds what its own caller gave it: forms and commands read a Secret.
+    """
+    signature, below = inspect.signature(function), sensitive_variables()(function)
+
+    @wraps(function)
+    def masked(*args: P.args, **kwargs: P.kwargs) -> R:
+        bound = signature.bind(*args, **kwargs)
+        bound.arguments["secret"] = Secret(bound.arguments["secret"])
+        args, kwargs = bound.args, bound.kwargs  # type: ignore[assignment]
+        return below(*args, **kwargs)
+
+    return masked
 
 
 @dataclass(frozen=True)
@@ -105,6 +125,10 @@ class Sealer(Protocol):
 
 class EnvironmentSealer:
     """Keys from SEALING_KEYS. Raises :class:`SealingError`, in words, when there are none."""
+
+    # A traceback shows this object while it is being made, too.
+    key_ids: tuple[str, ...] = ()
+    current_key_id: str = ""
 
     def __init__(self) -> None:
         self._ring = _ring(settings.SEALING_KEYS)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from django import forms
 
 from apps.core.redaction import redact
+from apps.core.sealing import Secret
 
 OFF = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}
 KEY_LENGTH = 4096
@@ -41,6 +42,10 @@ class _Writing(forms.Form):
     """A form with a key: once it is wrong, only harmless values go back to the page."""
 
     shown_again: tuple[str, ...] = ()
+
+    def clean_key(self) -> Secret:
+        """The key so that whatever prints variables from here on prints a mark."""
+        return Secret(self.cleaned_data["key"])
 
     def forget(self) -> None:
         """Drop the key, and every other value that may hold one, from what is rendered."""

@@ -17,7 +17,7 @@ from django.views.decorators.debug import sensitive_variables
 from apps.audit.recorder import record
 from apps.core import clock
 from apps.core.redaction import redact
-from apps.core.sealing import SealingError, Secret
+from apps.core.sealing import SealingError, Secret, masks_secret
 from apps.guilds.models import Guild, Member
 
 from . import addresses, catalog
@@ -69,7 +69,7 @@ _TOKEN = re.compile(r"(?=[A-Za-z_\-]*[0-9])[A-Za-z0-9_\-]{24,}")
 _CHANGED = [*Credential.SEALED_FIELDS, "updated_by", "updated_at"]
 
 
-@sensitive_variables()
+@masks_secret
 @transaction.atomic
 def add_credential(
     *,
@@ -104,7 +104,7 @@ def add_credential(
     return credential
 
 
-@sensitive_variables()
+@masks_secret
 @transaction.atomic
 def replace_secret(
     credential: Credential, secret: str, *, base_url: str | None = None, actor: Member | None
