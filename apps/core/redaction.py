@@ -12,6 +12,7 @@ _SECRETS = re.compile(
     \b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}
   | \bxox[abprs]-[A-Za-z0-9\-]{10,}
   | \bgh[pousr]_[A-Za-z0-9]{20,}
+  | \bAIza[A-Za-z0-9_\-]{30,}
   | \bAKIA[0-9A-Z]{16}\b
   | \beyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{5,}
   | \b[MN][A-Za-z\d]{23,}\.[\w\-]{6}\.[\w\-]{27,}

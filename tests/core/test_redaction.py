@@ -11,6 +11,7 @@ from apps.core.redaction import MARK, redact
         "sk-proj-abcdefghijklmnop1234",
         "ghp_abcdefghijklmnopqrstuvwx12",
         "AKIAABCDEFGHIJKLMNOP",
+        "AIzaSyA1234567890abcdefghijklmnopqrstuv",
         "xoxb-1234567890-abcdef",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sflKxwRJSMeKKF2QT4",
     ],

@@ -235,10 +235,12 @@ def test_a_key_piped_into_a_command_comes_out_of_nothing(
         command(*base, "--label", "shop MAIN", secret=CANARY),
         command("credential", "replace", "Shop main", secret=f"{SECOND}\n"),
         command("credential", "list", "--json"),
+        command("credential", "test", "Shop main", "--json"),
         command("rotate_keys"),
     ]
-    assert [each[0] for each in told] == ["0", "1", "0", "0", "0"]
+    assert [each[0] for each in told] == ["0", "1", "0", "0", "1", "0"]
     assert Credential.objects.get().open() == SECOND
+    assert '"test_class": "unreachable"' in told[4]
     refuse_inserts()
     told.append(command("credential", "--traceback", "replace", "Shop main", secret=CANARY))
     assert "no more" in told[-1]

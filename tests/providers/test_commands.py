@@ -14,6 +14,7 @@ from apps.audit.models import Event
 from apps.guilds.models import Guild, Member, User
 from apps.guilds.operations import grant
 from apps.providers.models import Credential, ModelProfile
+from evals.model_server import ModelServer
 
 from .rows import OTHER, SECRET, add, choose, other_guild
 
@@ -93,6 +94,26 @@ def test_keys_are_replaced_listed_and_revoked(guild: Guild, piped: Any) -> None:
     row.refresh_from_db()
     assert (row.status, ModelProfile.objects.get().enabled) == ("revoked", False)
     assert "revoked" in run("credential", "list")
+
+
+def test_a_key_is_tested_against_its_provider(guild: Guild, model_server: ModelServer) -> None:
+    model_server.reset({"rules": [], "models": ["b", "a"], "api_key": SECRET})
+    row = add(guild, provider="custom", base_url=model_server.base_url + "/v1")
+    told = json.loads(run("credential", "test", "Shop main", "--json"))
+    assert (told["test"], told["status"], told["models"]) == ("succeeded", "active", ["a", "b"])
+    model_server.reset({"rules": [], "models": ["a"], "api_key": OTHER})
+    with pytest.raises(SystemExit) as ended:
+        run("credential", "test", str(row.pk))
+    row.refresh_from_db()
+    assert (ended.value.code, row.status, row.test_class) == (1, "invalid", "auth_failed")
+    assert Event.objects.filter(kind="credential_test").last().actor == "operator"
+
+
+def test_a_revoked_key_is_not_tested(guild: Guild) -> None:
+    add(guild)
+    run("credential", "revoke", "Shop main")
+    with pytest.raises(CommandError, match="wiped"):
+        run("credential", "test", str(Credential.objects.get().pk))
 
 
 def test_a_new_address_goes_with_a_new_secret(guild: Guild, piped: Any) -> None:

@@ -1,8 +1,9 @@
-"""Keys of model providers: add, list, replace and revoke. A secret comes in on standard input."""
+"""Keys of model providers: add, test, list, replace, revoke. Secrets come in on standard input."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -36,13 +37,16 @@ class Command(BaseCommand):
         replace.add_argument("--base-url", default=None, help="another address with it")
         revoke = actions.add_parser("revoke", help="wipe a key for good")
         revoke.add_argument("key", help="label or id")
-        for action in (add, replace, revoke, actions.add_parser("list", help="every key")):
+        test = actions.add_parser("test", help="ask the provider whether it takes the key")
+        test.add_argument("key", help="label or id")
+        for action in (add, test, replace, revoke, actions.add_parser("list", help="every key")):
             add_common(action)
 
     def handle(self, *args: Any, **options: Any) -> None:
         guild = guild_named(options["guild"])
         action = {
             "add": self._add,
+            "test": self._test,
             "list": self._list,
             "replace": self._replace,
             "revoke": self._revoke,
@@ -63,6 +67,22 @@ class Command(BaseCommand):
             actor=actor,
         )
         self._tell(made, options, "is sealed")
+
+    def _test(self, guild: Guild, options: dict[str, Any]) -> None:
+        from apps.providers.trying import try_key  # brings an HTTP client
+
+        actor = actor_named(guild, options["user"], "llm.provider.test")
+        found = credential_named(guild, options["key"])
+        if not found.is_sealed:
+            raise CommandError(f"“{found.label}” is revoked and its secret is wiped.")
+        result = try_key(found, actor=actor)
+        if options["json"]:
+            found.refresh_from_db()
+            self.stdout.write(as_json(_shown(found) | {"models": result.models}))
+        else:
+            self.stdout.write(result.words)
+        if not result.ok:
+            sys.exit(1)
 
     def _replace(self, guild: Guild, options: dict[str, Any]) -> None:
         actor = actor_named(guild, options["user"], WRITE)
