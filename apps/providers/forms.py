@@ -38,6 +38,14 @@ def _base_url(help_text: str) -> forms.CharField:
     )
 
 
+def focus(form: forms.Form) -> None:
+    """Let a page that comes back begin at the first field that is wrong."""
+    for name in form.fields:
+        if name in form.errors:
+            form.fields[name].widget.attrs["autofocus"] = True
+            return
+
+
 class _Writing(forms.Form):
     """A form with a key: once it is wrong, only harmless values go back to the page."""
 
@@ -52,6 +60,7 @@ class _Writing(forms.Form):
         key = str(self.data.get("key", "")).strip()
         values = {name: str(self.data.get(name, "")) for name in self.shown_again}
         self.data = {name: value for name, value in values.items() if _harmless(name, value, key)}
+        focus(self)
 
 
 class CredentialForm(_Writing):
@@ -101,6 +110,7 @@ class ModelForm(forms.Form):
     def forget(self) -> None:
         """Drop a key that was typed as a model from what is rendered."""
         self.data = {name: value for name, value in self.data.items() if redact(value) == value}
+        focus(self)
 
     def __init__(self, *args: Any, credentials: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -136,7 +136,8 @@ def _unchosen(guild: Guild, purpose: str) -> Choice:
     try:
         return Choice(purpose, instead=resolver.resolve(guild, purpose).label)
     except operations.ProvidersError:
-        return Choice(purpose, instead="nothing")
+        by_chat = purpose != Purpose.EMBEDDING
+        return Choice(purpose, instead="nothing, see Chat" if by_chat else "nothing")
 
 
 def _choice(guild: Guild, purpose: str) -> Choice:
@@ -168,6 +169,8 @@ def _form(request: HttpRequest, choice: Choice, keys: dict[str, Shown]) -> Model
     if profile:
         initial = {"credential": str(profile.credential_id), "model": profile.model}
     choices = [(pk, f"{key.label} ({key.provider_name})") for pk, key in keys.items()]
+    if initial["credential"] not in keys and len(keys) != 1:
+        choices.insert(0, ("", "Choose a key"))
     data = request.POST if request.method == "POST" else None
     return ModelForm(data, initial=initial, credentials=choices)
 
