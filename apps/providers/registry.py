@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,6 +11,8 @@ from django.conf import settings
 
 from . import addresses, catalog
 from .errors import ProviderError
+from .models import TENANT
+from .resolver import Resolved, open_secret
 from .types import ChatClient, Profile
 
 HOUSE = "house"
@@ -36,8 +39,11 @@ def provider_of(base_url: str) -> str:
     return catalog.name_of_host(host) or host or "unknown"
 
 
-def client_for(profile: Profile) -> ChatClient:
-    """The client that serves a profile. ProviderError names the setting that is missing."""
+def client_for(profile: Profile | Resolved) -> ChatClient:
+    """The client that serves a profile, or what the resolver found; opens its key just now.
+
+    ProviderError names the setting that is missing, NotUsable a key that is gone meanwhile.
+    """
     if profile.is_house:
         from .house import HouseModel
 
@@ -48,34 +54,50 @@ def client_for(profile: Profile) -> ChatClient:
             "LLM_API_KEY is set but LLM_MODEL is not. Set LLM_MODEL to a model's name at "
             f"{profile.provider}, or unset the key to use the house model.",
         )
-    _check_base_url(settings.LLM_BASE_URL)
+    if isinstance(profile, Profile) or _is_environment(profile):
+        _check_base_url(settings.LLM_BASE_URL)
+        return client_of(
+            profile.provider, settings.LLM_BASE_URL, settings.LLM_API_KEY, by_operator=True
+        )
     return client_of(
-        profile.provider, settings.LLM_BASE_URL, settings.LLM_API_KEY, by_operator=True
+        profile.provider, profile.base_url, open_secret(profile), options=profile.params
     )
 
 
 def client_of(
-    provider: str, base_url: str, secret: str, *, by_operator: bool = False
+    provider: str,
+    base_url: str,
+    secret: str,
+    *,
+    options: Mapping[str, Any] | None = None,
+    by_operator: bool = False,
 ) -> ChatClient:
     """A client for a key and where it may go; loads the SDK of that wire, and no other.
 
     ``by_operator`` trusts a base URL of the settings; every other one must be https and
     public, or listed in PROVIDER_ALLOWED_HOSTS, and is checked again at each connect.
-    UnsafeAddress when it is neither.
+    UnsafeAddress when it is neither. ``options`` are those of the profile.
     """
     known = catalog.PROVIDERS.get(provider, catalog.PROVIDERS["custom"])
+    where = base_url if by_operator else addresses.checked(base_url or known.base_url)
     adapter = catalog.adapter(known.wire)
     from .clients.failures import ENVIRONMENT, STORED
 
     client: ChatClient = adapter(
-        base_url=base_url if by_operator else addresses.checked(base_url or known.base_url),
+        base_url=where,
         api_key=secret,
         provider=provider,
         idle=settings.LLM_TIMEOUT,
         guarded=not by_operator,
         source=ENVIRONMENT if by_operator else STORED,
+        options=options,
     )
     return client
+
+
+def _is_environment(found: Resolved) -> bool:
+    """True for the operator's own setting, whose base URL nobody else could have written."""
+    return found.owner == TENANT and found.credential_id is None
 
 
 async def close_clients() -> None:

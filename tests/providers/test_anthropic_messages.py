@@ -14,8 +14,8 @@ from tests.providers import asking
 from tests.providers.asking import KEY, a_request, from_bytes, run
 
 
-def answer(server: ModelServer, *request: Any) -> Completion:
-    return asking.answer(server, *request, wire="anthropic")
+def answer(server: ModelServer, *request: Any, **how: Any) -> Completion:
+    return asking.answer(server, *request, wire="anthropic", **how)
 
 
 def sent(server: ModelServer, *messages: ChatMessage) -> Any:
@@ -115,6 +115,15 @@ def test_what_the_wire_would_refuse_is_made_fit(model_server: ModelServer) -> No
     assert uses[2]["input"] == {"malformed_arguments": '{"n": NaN}'}
     assert uses[3]["input"] == {"malformed_arguments": '{"n": 1e400}'}
     assert told[4]["content"][0]["tool_use_id"] == "call_1"
+
+
+def test_options_of_the_profile_are_sent_as_they_are(model_server: ModelServer) -> None:
+    model_server.reset([{"reply": {"text": "fine"}}])
+    options = {"temperature": 0, "top_p": 0.5, "effort": "high", "max_output_tokens": 90}
+    answer(model_server, options=options)
+    sent = model_server.requests[0].body
+    assert (sent["temperature"], sent["top_p"], sent["max_tokens"]) == (0, 0.5, 90)
+    assert sent["output_config"] == {"effort": "high"}
 
 
 def test_cached_tokens_are_counted_into_the_input_once(model_server: ModelServer) -> None:

@@ -89,6 +89,31 @@ def test_openrouter_is_asked_for_its_cost_and_openai_for_its_own_bound(
     assert "max_tokens" not in second
 
 
+@pytest.mark.parametrize("provider", ["openai", "gemini", "custom"])
+def test_options_of_the_profile_are_sent_as_they_are(
+    model_server: ModelServer, provider: str
+) -> None:
+    model_server.reset([{"reply": {"text": "fine"}}])
+    options = {"temperature": 0, "top_p": 0.5, "effort": "high", "max_output_tokens": 90}
+    answer(model_server, provider=provider, options=options | {"dimensions": 8})
+    answer(model_server, provider=provider, options={"max_output_tokens": 9_000})
+    first, second = (request.body for request in model_server.requests)
+    assert (first["temperature"], first["top_p"], first["reasoning_effort"]) == (0, 0.5, "high")
+    bound = "max_completion_tokens" if provider == "openai" else "max_tokens"
+    assert (first[bound], second[bound]) == (90, 500)
+    assert not {"temperature", "top_p", "reasoning_effort", "reasoning"} & second.keys()
+    assert "dimensions" not in first
+
+
+def test_openrouter_is_told_effort_in_its_own_way(model_server: ModelServer) -> None:
+    model_server.reset([{"reply": {"text": "fine"}}])
+    answer(model_server, provider="openrouter", options={"effort": "low"})
+    sent = model_server.requests[0].body
+    assert sent["reasoning"] == {"effort": "low"}
+    assert sent["usage"] == {"include": True}
+    assert "reasoning_effort" not in sent
+
+
 def test_malformed_call_in_the_history_is_sent_as_json(model_server: ModelServer) -> None:
     model_server.reset([{"reply": {"text": "fine"}}])
     call = ToolCall("call_1", "stock search!", '{"q": "half')

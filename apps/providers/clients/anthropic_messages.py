@@ -25,7 +25,8 @@ class AnthropicMessages(WireClient):
     async def _open(self, request: ChatRequest) -> SdkStream:
         # Spans of the SDK could carry what is said.
         client = self._sdk_client(anthropic.AsyncAnthropic, open_telemetry=False)
-        stream: SdkStream = await client.messages.create(**anthropic_wire.payload(request))
+        body = anthropic_wire.payload(request, options=self._options)
+        stream: SdkStream = await client.messages.create(**body)
         return stream
 
     def _is_whole(self, stream: SdkStream, assembly: Assembly) -> bool:

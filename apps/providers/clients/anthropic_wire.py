@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -15,8 +15,12 @@ _SILENT = "(nothing was said)"
 _EARLIER = "(The beginning of this conversation is left out.)"
 
 
-def payload(request: ChatRequest) -> dict[str, Any]:
-    """Keyword arguments for the SDK. What is not known of a model is left out."""
+def payload(request: ChatRequest, *, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Keyword arguments for the SDK. What is not known of a model is left out.
+
+    ``options`` are what the profile sets; they are sent whatever is known of the model.
+    """
+    chosen = options or {}
     body: dict[str, Any] = {
         "model": request.model,
         "messages": _messages(request.messages),
@@ -28,6 +32,11 @@ def payload(request: ChatRequest) -> dict[str, Any]:
         body["system"] = told
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
+    if "effort" in chosen:
+        body["output_config"] = {"effort": chosen["effort"]}
+    # Not every model takes them, so the SDK does not name them.
+    if sampling := {name: chosen[name] for name in ("temperature", "top_p") if name in chosen}:
+        body["extra_body"] = sampling
     return body
 
 

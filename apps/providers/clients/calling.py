@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
 
+from apps.core.sealing import Secret
 from apps.providers import limits
 from apps.providers.catalog import WireName
 from apps.providers.errors import ProviderError
@@ -48,6 +50,7 @@ class WireClient:
     ``limits.RETRIES``. Raises ProviderError; closes its response once, also when canceled.
     ``idle`` is in seconds. ``guarded`` calls public addresses only; it is for every base URL
     that is not the operator's own setting. ``source`` says where people mend a failure.
+    ``options`` are those of the profile: each is sent as it is, what is left out is not sent.
     """
 
     wire: ClassVar[WireName]
@@ -64,13 +67,15 @@ class WireClient:
         idle: float,
         guarded: bool = False,
         source: Source = ENVIRONMENT,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self._base_url = pool.root_of(self.wire, base_url)
-        self.__key = api_key
+        self.__key = Secret(api_key)
         self._provider = provider
         self._idle = idle
         self._guarded = guarded
         self._source = source
+        self._options = options or {}
         self._where = urlsplit(base_url).hostname or "the provider"
 
     def __repr__(self) -> str:
@@ -78,6 +83,8 @@ class WireClient:
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[Item]:
         """Deltas in order, then the completion."""
+        most = self._options.get("max_output_tokens", request.max_output_tokens)
+        request = replace(request, max_output_tokens=min(most, request.max_output_tokens))
         retries = min(request.retries, limits.RETRIES)
         for attempt in range(retries + 1):
             started = False

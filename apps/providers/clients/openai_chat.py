@@ -24,7 +24,7 @@ class OpenAIChat(WireClient):
 
     async def _open(self, request: ChatRequest) -> SdkStream:
         client = self._sdk_client(openai.AsyncOpenAI)
-        body = openai_wire.payload(request, provider=self._provider)
+        body = openai_wire.payload(request, provider=self._provider, options=self._options)
         stream: SdkStream = await client.chat.completions.create(**body)
         return stream
 

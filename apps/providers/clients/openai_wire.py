@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from apps.providers.types import ChatMessage, ChatRequest, ToolCall, ToolSpec
@@ -10,8 +11,14 @@ from apps.providers.types import ChatMessage, ChatRequest, ToolCall, ToolSpec
 from .wording import MALFORMED, json_object, tool_name, writable
 
 
-def payload(request: ChatRequest, *, provider: str) -> dict[str, Any]:
-    """Keyword arguments for the SDK. What a transport is not known to take is left out."""
+def payload(
+    request: ChatRequest, *, provider: str, options: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Keyword arguments for the SDK. What a transport is not known to take is left out.
+
+    ``options`` are what the profile sets; they are sent whatever is known of the model.
+    """
+    chosen = options or {}
     # OpenAI's newer models refuse max_tokens; other servers may not know the newer name.
     bound = "max_completion_tokens" if provider == "openai" else "max_tokens"
     body: dict[str, Any] = {
@@ -23,8 +30,12 @@ def payload(request: ChatRequest, *, provider: str) -> dict[str, Any]:
     }
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
+    body |= {name: chosen[name] for name in ("temperature", "top_p") if name in chosen}
     if provider == "openrouter":
-        body["extra_body"] = {"usage": {"include": True}}
+        thinking = {"reasoning": {"effort": chosen["effort"]}} if "effort" in chosen else {}
+        body["extra_body"] = {"usage": {"include": True}} | thinking
+    elif "effort" in chosen:
+        body["reasoning_effort"] = chosen["effort"]
     return body
 
 

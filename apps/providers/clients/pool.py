@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 
+from apps.core.sealing import Secret
 from apps.providers import limits
 from apps.providers.catalog import WireName
 from apps.providers.errors import ProviderError
@@ -61,8 +62,8 @@ def key_headers(wire: WireName, secret: str) -> Mapping[str, str]:
             "This key holds a space or a character that no key has. Copy it once more, whole.",
         )
     if wire == "anthropic":
-        return _VERSION | ({"x-api-key": secret} if secret else {})
-    return {"authorization": f"Bearer {secret}"} if secret else {}
+        return _VERSION | ({"x-api-key": Secret(secret)} if secret else {})
+    return {"authorization": Secret(f"Bearer {secret}")} if secret else {}
 
 
 def root_of(wire: WireName, base_url: str) -> str:
