@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -196,10 +196,10 @@ def _select(request: HttpRequest, choice: Choice, keys: dict[str, Shown], form: 
 
 
 def _suggestions(keys: dict[str, Shown], purpose: str) -> list[tuple[str, str]]:
-    """Models to begin with, each with the provider that has it; any other name is as good."""
-    providers = [catalog.get(name) for name in dict.fromkeys(key.provider for key in keys.values())]
-    return [
-        (name, provider.label)
-        for provider in providers
-        for name in provider.suggestions.get(purpose, ())  # type: ignore[call-overload]
-    ]
+    """Names to begin with and those that each key's last test listed; any other is as good."""
+    found: dict[str, str] = {}
+    for key in keys.values():
+        known = catalog.get(key.provider).suggestions
+        for name in (*known.get(cast(catalog.Purpose, purpose), ()), *key.listed_models):
+            found.setdefault(name, key.label)
+    return list(found.items())

@@ -93,6 +93,7 @@ class Credential(SealedRow, Owned):
     test = models.CharField(max_length=9, choices=Test.choices, default=Test.UNTESTED)
     test_class = models.CharField(max_length=40, blank=True)
     tested_at = models.DateTimeField(null=True)
+    listed_models = models.JSONField(default=list)
     created_by = models.ForeignKey(Member, on_delete=models.SET_NULL, null=True, related_name="+")
     updated_by = models.ForeignKey(Member, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -63,6 +64,8 @@ __all__ = [
 
 LABEL_LENGTH = 60
 SECRET_LENGTH = 4096
+LISTED_MODELS = 1000
+"""How many names of a provider's list are kept for suggestions."""
 ADDRESS_LENGTH = 300
 # A long run of letters with digits among them: no name for people, likely a key or its part.
 _TOKEN = re.compile(r"(?=[A-Za-z_\-]*[0-9])[A-Za-z0-9_\-]{24,}")
@@ -117,9 +120,10 @@ def replace_secret(
     _seal(row, kept)
     row.status, row.test, row.test_class = row.Status.ACTIVE, row.Test.UNTESTED, ""
     row.tested_at, row.updated_by, row.updated_at = None, actor, clock.now()
+    row.listed_models = []
     row.secret_version += 1
-    fields = ["base_url", "status", "test", "test_class", "tested_at", "secret_version"]
-    row.save(update_fields=[*_CHANGED, *fields])
+    tested = ["test", "test_class", "tested_at", "listed_models"]
+    row.save(update_fields=[*_CHANGED, *tested, "base_url", "status", "secret_version"])
     _audit("credential_replace", row, actor, base_url_changed=row.base_url != before)
     return row
 
@@ -141,8 +145,14 @@ def revoke(credential: Credential, *, actor: Member | None) -> Credential:
     return row
 
 
-def record_test(credential: Credential, outcome_class: str, *, actor: Member | None = None) -> bool:
-    """Keep how a test ended: a class of failure, or empty for success.
+def record_test(
+    credential: Credential,
+    outcome_class: str,
+    *,
+    models: Sequence[str] = (),
+    actor: Member | None = None,
+) -> bool:
+    """Keep how a test ended: a class of failure, or empty for success with the models it listed.
 
     False, and nothing kept, when the key was replaced or revoked since ``credential`` was read.
     A key that the provider refuses becomes invalid until it is replaced or passes a test.
@@ -150,6 +160,7 @@ def record_test(credential: Credential, outcome_class: str, *, actor: Member | N
     values: dict[str, Any] = {"test_class": outcome_class[:40], "tested_at": clock.now()}
     if not outcome_class:
         values |= {"test": Credential.Test.SUCCEEDED, "status": Credential.Status.ACTIVE}
+        values["listed_models"] = list(models[:LISTED_MODELS])
     else:
         values["test"] = Credential.Test.FAILED
     if outcome_class == "auth_failed":

@@ -98,6 +98,7 @@ FIELDS = frozenset(
     {
         *("pk", "label", "provider", "base_url", "status", "test_class", "tested_at"),
         *("key_id", "fingerprint", "created_by", "created_at", "updated_by", "updated_at"),
+        "listed_models",
     }
 )
 

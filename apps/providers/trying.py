@@ -9,6 +9,7 @@ import asyncio
 
 from django.views.decorators.debug import sensitive_variables
 
+from apps.core.redaction import redact
 from apps.core.sealing import SealingError
 from apps.guilds.models import Member
 
@@ -29,9 +30,11 @@ def try_key(credential: Credential, *, actor: Member | None = None) -> ProbeResu
     try:
         secret = credential.open()
     except SealingError as error:
-        result = ProbeResult(ok=False, error_class=CANNOT_OPEN, words=str(error))
+        secret, result = "", ProbeResult(ok=False, error_class=CANNOT_OPEN, words=str(error))
     else:
         asked = probe(provider=credential.provider, base_url=credential.base_url, secret=secret)
         result = asyncio.run(asked)
-    operations.record_test(credential, result.error_class, actor=actor)
+    # A server may say the key back as a name.
+    models = [name for name in result.models if redact(name, also=(secret,)) == name]
+    operations.record_test(credential, result.error_class, models=models, actor=actor)
     return result

@@ -142,6 +142,7 @@ def _list(
     request: HttpRequest, may: May, form: CredentialForm | None, status: int = 200
 ) -> HttpResponse:
     rows = Credential.objects.visible_to(acting(request)).live().select_related("created_by")
+    rows = rows.defer("listed_models")
     shown = [Shown(row) for row in rows.order_by("-created_at", "pk")]
     bad = [row for row in shown if row.state.kind == "bad"]
     context = ROOM | {"credentials": shown, "worst": next(iter(bad), None), "form": form}

@@ -50,9 +50,9 @@ def sent(settings: Any) -> Iterator[list[str]]:
 
 @pytest.fixture
 def provider(settings: Any) -> Iterator[ModelServer]:
-    """A provider on loopback that takes one key and lists two models."""
+    """A provider on loopback that takes one key, and says it back among its models."""
     settings.PROVIDER_ALLOWED_HOSTS = ["127.0.0.1"]
-    script = {"rules": [], "api_key": RIGHT, "models": ["lantern-small", "lantern-large"]}
+    script = {"rules": [], "api_key": RIGHT, "models": ["lantern-small", RIGHT]}
     with ModelServer(script) as server:
         yield server
 
@@ -92,7 +92,10 @@ def test_the_life_of_a_key(
     page.keyboard.press("Enter")
     expect(health).to_contain_text("The key works", timeout=SOON)
 
+    expect(page.locator(".facts")).to_contain_text("1 model")
     page.get_by_role("link", name="Choose a model").click()
+    offered = page.locator("#suggestions option").evaluate_all("all => all.map(one => one.value)")
+    assert offered == ["lantern-small"]
     page.get_by_label("Model", exact=True).focus()
     page.keyboard.type("lantern-small")
     page.keyboard.press("Enter")

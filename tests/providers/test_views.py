@@ -279,7 +279,7 @@ def test_a_model_is_chosen_and_cleared_per_purpose(keeper, key, member):
     body = text(keeper.get("/providers/models/"))
     assert body.count("house model (no key)") >= 3
     form = text(keeper.get("/providers/models/chat/"))
-    assert '<option value="gpt-5.4-mini">OpenAI</option>' in form
+    assert '<option value="gpt-5.4-mini">Shop main</option>' in form
     response = keeper.post(
         "/providers/models/chat/", {"credential": str(key.pk), "model": "my-own-model:7b"}
     )
@@ -294,6 +294,16 @@ def test_a_model_is_chosen_and_cleared_per_purpose(keeper, key, member):
     assert 'value="my-own-model:7b"' in text(keeper.get("/providers/models/chat/"))
     assert keeper.post("/providers/models/chat/clear/").url == "/providers/models/"
     assert not ModelProfile.objects.exists()
+
+
+def test_what_the_last_good_test_listed_is_suggested(keeper, key):
+    operations.record_test(key, "", models=["lantern-small", "lantern-large"])
+    operations.record_test(key, "timeout")
+    form = text(keeper.get("/providers/models/routing/"))
+    assert '<option value="lantern-small">Shop main</option>' in form
+    assert "2 models" in text(keeper.get(at("credential", key)))
+    operations.replace_secret(key, OTHER, actor=None)
+    assert "lantern-small" not in text(keeper.get("/providers/models/routing/"))
 
 
 def test_options_stay_with_their_model(keeper, key, member):
