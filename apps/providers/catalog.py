@@ -111,7 +111,6 @@ _ALL = (
             "chat": ("openai/gpt-5.4-mini", "anthropic/claude-sonnet-4.5"),
             "reasoning": ("anthropic/claude-opus-4.5", "openai/gpt-5.4"),
             "routing": ("openai/gpt-5.4-nano",),
-            "embedding": ("openai/text-embedding-3-small",),
         },
         key_check="key",
     ),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from apps.providers import addresses, catalog
 from apps.providers.clients.calling import WireClient
+from apps.usage import prices
 from tests.agents.workers import environment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +43,22 @@ def test_own_address_of_a_provider_is_safe_and_known(name: str) -> None:
     host = provider.base_url.split("/")[2]
     assert catalog.name_of_host(host.upper()) == name
     assert catalog.name_of_host(f"{host}.example.com") is None
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_every_suggestion_has_a_price(settings: Settings, name: str) -> None:
+    """A model without a known price is refused, so it is no good advice."""
+    settings.LLM_INPUT_PRICE = settings.LLM_OUTPUT_PRICE = None
+    for models in catalog.get(name).suggestions.values():
+        for model in models:
+            price = prices.worst_case(
+                name,
+                model,
+                input_tokens=10**6,
+                output_tokens=0,
+                at=datetime(2026, 6, 1, tzinfo=UTC),
+            )
+            assert price > 0
 
 
 def test_unknown_provider_is_told_with_those_there_are() -> None:

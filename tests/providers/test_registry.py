@@ -136,6 +136,13 @@ def test_operators_own_model_is_reached_with_the_settings(
     assert run(collected(registry.client_for(registry.current_profile()), a_request()))
 
 
+def test_operators_own_key_may_be_of_the_other_wire(settings: Settings) -> None:
+    settings.LLM_API_KEY, settings.LLM_MODEL = KEY, "mine"
+    settings.LLM_BASE_URL = "https://api.anthropic.com"
+    client = registry.client_for(registry.current_profile())
+    assert repr(client) == "AnthropicMessages('api.anthropic.com')"
+
+
 def test_house_serves_what_resolves_to_it() -> None:
     found = Resolved(provider="house", model="house model (no key)", owner="house", label="")
     assert type(registry.client_for(found)).__name__ == "HouseModel"
