@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
@@ -41,21 +41,21 @@ def owner_check(name: str) -> models.CheckConstraint:
 
 
 class OwnedQuerySet(models.QuerySet[Any]):
-    def visible_to(self, member: Member) -> OwnedQuerySet:
+    def visible_to(self, member: Member) -> Self:
         """Those of the member's own guild; nobody sees a person's or the operator's."""
         return self.filter(owner_type=OwnerType.GUILD, guild_id=member.guild_id)
 
-    def of(self, owner: str) -> OwnedQuerySet:
+    def of(self, owner: str) -> Self:
         """Those of one owner, spelt as in ``Owned.owner``."""
         return self.filter(owner=owner)
 
 
 class CredentialQuerySet(OwnedQuerySet):
-    def live(self) -> CredentialQuerySet:
+    def live(self) -> Self:
         """Those that are not revoked."""
         return self.exclude(status=Credential.Status.REVOKED)
 
-    def testable(self) -> CredentialQuerySet:
+    def testable(self) -> Self:
         """Those with a secret to test: a refused key may be tested again, a revoked one not."""
         return self.live()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -49,7 +50,7 @@ def text(response) -> str:
     return body
 
 
-def added(client, **change) -> object:
+def added(client, **change) -> Any:
     data = {"provider": "openai", "label": "Shop main", "key": KEY, "base_url": ""}
     return client.post("/providers/add/", data | change)
 
@@ -410,7 +411,7 @@ def test_each_right_opens_its_own_acts_alone(client, clerk, key, right):
     assert (at("replace", key) in body) == ('id="add-h"' in body) == (right == RIGHTS[0])
     assert (at("test", key) in body) == (right == RIGHTS[1])
     assert client.get("/providers/models/").status_code == 200
-    acts = {
+    acts: dict[str, list[tuple[str, dict[str, str]]]] = {
         RIGHTS[0]: [("/providers/policy/", {"allow": "yes"}), (at("revoke", key), {})],
         RIGHTS[1]: [(at("test", key), {})],
         RIGHTS[2]: [("/providers/models/chat/clear/", {})],
