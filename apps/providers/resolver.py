@@ -86,8 +86,8 @@ def open_secret(resolved: Resolved) -> str:
     """
     if resolved.is_house:
         return Secret("")
-    if resolved.owner == TENANT and resolved.credential_id is None:
-        return Secret(settings.LLM_API_KEY)
+    if resolved.credential_id is None:
+        return _environment_key(resolved)
     row = Credential.objects.filter(
         pk=resolved.credential_id,
         owner=resolved.owner,
@@ -105,6 +105,13 @@ def open_secret(resolved: Resolved) -> str:
     except SealingError as error:
         raise NotUsable(f"The key “{row.label}” cannot be used. {error}") from None
     return opened
+
+
+def _environment_key(resolved: Resolved) -> Secret:
+    """The operator's key, for what was resolved to the operator and its present address."""
+    if resolved.owner != TENANT or resolved.base_url != settings.LLM_BASE_URL:
+        raise NotUsable(f"{resolved.label} has no key of its own. Choose a model under Models.")
+    return Secret(settings.LLM_API_KEY)
 
 
 def _personal(policy: ProviderPolicy | None, *, direct: bool) -> bool:

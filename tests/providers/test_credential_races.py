@@ -16,7 +16,8 @@ from .rows import add, choose
 
 def _at_once(*works: Any) -> list[Any]:
     """Run each in a thread with a connection of its own; what each returned or raised."""
-    barrier, ended = threading.Barrier(len(works)), [None] * len(works)
+    barrier = threading.Barrier(len(works))
+    ended: list[Any] = [None] * len(works)
 
     def run(index: int) -> None:
         barrier.wait()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -231,6 +231,14 @@ def test_a_row_sent_elsewhere_behind_our_back_does_not_open(guild: Guild) -> Non
     Credential.objects.update(base_url="https://evil.example/v1")
     with pytest.raises(operations.NotUsable, match="does not open"):
         open_secret(resolve(guild))
+
+
+def test_the_operators_key_opens_for_nothing_else(guild: Guild, operator: None) -> None:
+    operations.set_policy(guild, operator_credential_allowed=True, actor=None)
+    found = resolve(guild)
+    for changed in ({"owner": f"guild:{guild.pk}"}, {"base_url": "https://evil.example/v1"}):
+        with pytest.raises(operations.NotUsable):
+            open_secret(replace(found, **changed))
 
 
 def test_what_is_resolved_holds_no_secret(guild: Guild, operator: None) -> None:
