@@ -12,13 +12,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.guilds.acting import acting, guild_of
 from apps.guilds.models import Guild
-from apps.guilds.policy import require, requires
+from apps.guilds.policy import decide, require, requires
 
-from . import catalog, operations, resolver
+from . import catalog, operations, resolver, tasks
 from .forms import ModelForm, refuse
 from .models import Credential, ModelProfile, Purpose
 from .resolver import operator_label
-from .rights import SELECT, WRITE, May, opens
+from .rights import SELECT, TEST, WRITE, May, opens
 from .showing import Shown
 
 WORDS = {
@@ -57,6 +57,11 @@ class Choice:
         return CLEARED[self.purpose]
 
     @property
+    def key(self) -> Shown | None:
+        """The key of the chosen model, with how it does."""
+        return Shown(self.profile.credential) if self.profile else None
+
+    @property
     def stopped(self) -> str:
         """Why the chosen model does not answer; empty when it may."""
         if self.profile is None or (self.profile.enabled and self.profile.credential.is_usable):
@@ -83,6 +88,8 @@ def model(request: HttpRequest, purpose: str) -> HttpResponse:
     if form.is_valid() and _select(request, choice, keys, form):
         chosen = form.cleaned_data["model"]
         messages.success(request, f"{choice.label} is answered by {chosen} from now on.")
+        if decide(acting(request), TEST):
+            tasks.ask_for_test(keys[form.cleaned_data["credential"]].row.pk)
         return redirect("providers:models")
     if form.is_bound:
         form.forget()

@@ -22,8 +22,9 @@ CANNOT_OPEN = "cannot_open"
 
 @sensitive_variables("secret")
 def try_key(credential: Credential, *, actor: Member | None = None) -> ProbeResult:
-    """Test a key as its row says, ten seconds at most; never raises for what a provider does.
+    """Test a key, and the models chosen with it; never raises for what a provider does.
 
+    Ten seconds at most, and as many again for each chosen model that its list does not name.
     What came of it is kept unless the key was replaced or revoked meanwhile. Runs an event
     loop of its own, so it must not be called from one.
     """
@@ -32,9 +33,22 @@ def try_key(credential: Credential, *, actor: Member | None = None) -> ProbeResu
     except SealingError as error:
         secret, result = "", ProbeResult(ok=False, error_class=CANNOT_OPEN, words=str(error))
     else:
-        asked = probe(provider=credential.provider, base_url=credential.base_url, secret=secret)
-        result = asyncio.run(asked)
+        chosen = credential.profiles.filter(enabled=True).values_list("model", flat=True)
+        result = asyncio.run(_asked(credential, secret, sorted(set(chosen))))
     # A server may say the key back as a name.
     models = [name for name in result.models if redact(name, also=(secret,)) == name]
     operations.record_test(credential, result.error_class, models=models, actor=actor)
+    return result
+
+
+@sensitive_variables("secret")
+async def _asked(credential: Credential, secret: str, chosen: list[str]) -> ProbeResult:
+    """What came of the key, or of the first chosen model that its provider does not know."""
+    where = {"provider": credential.provider, "base_url": credential.base_url}
+    result = await probe(**where, secret=secret)
+    for model in chosen:
+        if result.ok and model not in result.models:
+            tried = await probe(**where, secret=secret, model=model)
+            if not tried.ok:
+                return tried
     return result

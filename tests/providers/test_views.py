@@ -307,6 +307,18 @@ def test_what_the_last_good_test_listed_is_suggested(keeper, key):
     assert "lantern-small" not in text(keeper.get("/providers/models/routing/"))
 
 
+def test_choosing_has_the_model_tested_and_shows_when_it_is_unknown(keeper, key, member, settings):
+    store = redis.Redis.from_url(settings.REDIS_URL)
+    store.delete("agents")
+    keeper.post("/providers/models/chat/", {"credential": str(key.pk), "model": "gpt-nine"})
+    assert store.llen("agents") == 1
+    store.delete("agents")
+    operations.record_test(key, "unsupported_model")
+    body = text(keeper.get("/providers/models/"))
+    assert "Model unknown" in body
+    assert f'action="{at("test", key)}"' in body
+
+
 def test_options_stay_with_their_model(keeper, key, member):
     select(member, key, params={"effort": "low"})
     data = {"credential": str(key.pk), "model": "gpt-5.4-mini"}
