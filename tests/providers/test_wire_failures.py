@@ -252,3 +252,15 @@ def test_key_and_prompt_are_in_no_error_log_or_repr(
     told_here = " ".join(seen) + caplog.text
     assert KEY not in told_here
     assert "canary" not in told_here
+
+
+def test_sdk_that_was_told_to_log_all_is_kept_quiet(
+    model_server: ModelServer, caplog: pytest.LogCaptureFixture, wire: WireName
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    for name in ("openai", "anthropic", "httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.DEBUG)
+    model_server.reset([{"reply": {"text": "fine"}}])
+    answer(model_server, a_request("canary question"), wire=wire)
+    assert "canary" not in caplog.text
+    assert not [record for record in caplog.records if record.name.startswith(wire)]

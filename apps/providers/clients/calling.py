@@ -24,13 +24,10 @@ from .assembly import Assembly
 from .failures import ENVIRONMENT, Failures, SdkErrors, Source
 from .openai_wire import body_bytes
 
-# At debug level the SDKs and their HTTP client would log requests, prompts included.
-for _name in ("openai", "anthropic", "httpx2", "httpcore2"):
-    logging.getLogger(_name).setLevel(logging.WARNING)
-
 Item = TextDelta | ToolDelta | Completion
 S = TypeVar("S", bound=pool.Client)
 _BACKOFF_SECONDS = 0.25
+_TALKATIVE = ("openai", "anthropic", "httpx2", "httpcore2")
 
 
 class SdkStream(Protocol):
@@ -146,6 +143,7 @@ class WireClient:
         place = (self.wire, self._base_url, self.__key, self._idle, self._guarded)
 
         def made() -> S:
+            _quiet()
             headers = pool.key_headers(self.wire, self.__key)
             return build(
                 api_key="held by the transport",
@@ -169,6 +167,12 @@ class WireClient:
             return assembly.completion()
         except ProviderError as error:
             raise _charged(error, assembly) from None
+
+
+def _quiet() -> None:
+    """Keep requests, prompts included, out of the log, whatever an SDK's variable asks for."""
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _mid_stream(error: Exception, failures: Failures) -> ProviderError:
