@@ -153,6 +153,16 @@ def test_without_a_sealing_key_it_is_told_and_nothing_breaks(keeper, settings):
     assert "SEALING_KEYS is empty" in text(response)
 
 
+@pytest.mark.parametrize("debug", [True, False])
+def test_a_page_of_an_error_shows_no_key(keeper, key, settings, debug):
+    settings.DEBUG, settings.SEALER = debug, "apps.core.sealing.NoSuchSealer"
+    keeper.raise_request_exception = False
+    for response in (added(keeper, label="b"), keeper.post(at("replace", key), {"key": OTHER})):
+        assert response.status_code == 500
+        body = text(response)
+        assert ("NoSuchSealer" in body) == debug
+
+
 def test_a_key_whose_sealing_key_is_gone_is_red(keeper, key, settings):
     settings.SEALING_KEYS = "new:" + "A" * 43 + "="
     operations.record_test(key, "")
