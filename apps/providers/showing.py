@@ -137,6 +137,11 @@ class Shown:
             return False
 
     @property
+    def is_older(self) -> bool:
+        """Whether it opens, but waits to be sealed anew with the current sealing key."""
+        return self.opens and self.row.key_id != sealer().current_key_id
+
+    @property
     def provider_name(self) -> str:
         known = catalog.PROVIDERS.get(self.row.provider)
         return known.label.partition(" (")[0] if known else self.row.provider

@@ -146,7 +146,8 @@ def _list(
     shown = [Shown(row) for row in rows.order_by("-created_at", "pk")]
     bad = [row for row in shown if row.state.kind == "bad"]
     context = ROOM | {"credentials": shown, "worst": next(iter(bad), None), "form": form}
-    return render(request, "providers/credentials.html", context | {"may": may}, status=status)
+    context |= {"older": sum(row.is_older for row in shown), "may": may}
+    return render(request, "providers/credentials.html", context, status=status)
 
 
 def _sealed(request: HttpRequest, found: Credential) -> HttpResponse:

@@ -172,6 +172,14 @@ def test_a_key_whose_sealing_key_is_gone_is_red(keeper, key, settings):
     assert at("test", key) not in body
 
 
+def test_keys_that_wait_for_rotation_are_counted(keeper, key, settings):
+    assert "rotate_keys" not in text(keeper.get("/providers/"))
+    settings.SEALING_KEYS = "new:" + "A" * 43 + "=," + settings.SEALING_KEYS
+    body = text(keeper.get("/providers/"))
+    assert "1 of 1 waits to be sealed anew" in body
+    assert "Does not open" not in body
+
+
 def test_a_running_test_is_watched_until_the_row_says_more(keeper, key):
     started = clock.now()
     query = {"asked": started.isoformat()}
