@@ -8,14 +8,10 @@ from django.core.exceptions import NON_FIELD_ERRORS
 class ProvidersError(Exception):
     """Something in the providers room is not possible. The message holds no secret.
 
-    ``field`` names the field of a form that the message belongs to; ``code`` is for machines.
+    ``field`` names the field of a form that the message belongs to.
     """
 
     field: str = NON_FIELD_ERRORS
-
-    @property
-    def code(self) -> str:
-        return type(self).__name__
 
 
 class LabelTaken(ProvidersError):
