@@ -35,6 +35,10 @@ class Room:
     others: tuple[str, ...] = ()
     """Capabilities that open it as well."""
 
+    def opens(self, allowed: frozenset[str]) -> bool:
+        """Whether somebody with these capabilities may enter."""
+        return not allowed.isdisjoint((self.capability, *self.others))
+
 
 ROOMS = (
     Room("Desk", "Ask", "ask", "chat:new", "agent.ask", tab=True),
@@ -100,11 +104,7 @@ def _guilds(member: Member) -> list[Guild]:
 
 
 def _rooms(request: HttpRequest, allowed: frozenset[str]) -> list[Any]:
-    return [_shown(room, request) for room in ROOMS if _opens(room, allowed)]
-
-
-def _opens(room: Room, allowed: frozenset[str]) -> bool:
-    return not allowed.isdisjoint((room.capability, *room.others))
+    return [_shown(room, request) for room in ROOMS if room.opens(allowed)]
 
 
 def _shown(room: Room, request: HttpRequest) -> Any:

@@ -38,7 +38,7 @@ def home(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied("Your account is not a member of any guild here.")
     allowed = held(member)
     for room in ROOMS:
-        if room.capability in allowed:
+        if room.opens(allowed):
             return redirect(room.name)
     raise PermissionDenied("You are a member of this guild, without any right in it yet.")
 

@@ -436,6 +436,7 @@ def test_without_a_right_the_room_is_closed(client, clerk, key):
 def test_each_right_opens_its_own_acts_alone(client, clerk, key, right):
     guilds.grant(clerk.members.get(), right, actor=None)
     client.force_login(clerk)
+    assert client.get("/").url == "/providers/"
     body = text(client.get("/providers/"))
     assert 'class="room" href="/providers/"' in body
     assert (at("replace", key) in body) == ('id="add-h"' in body) == (right == RIGHTS[0])
