@@ -54,14 +54,11 @@ def client_for(profile: Profile | Resolved) -> ChatClient:
             "LLM_API_KEY is set but LLM_MODEL is not. Set LLM_MODEL to a model's name at "
             f"{profile.provider}, or unset the key to use the house model.",
         )
+    secret = settings.LLM_API_KEY if isinstance(profile, Profile) else open_secret(profile)
     if isinstance(profile, Profile) or _is_environment(profile):
         _check_base_url(settings.LLM_BASE_URL)
-        return client_of(
-            profile.provider, settings.LLM_BASE_URL, settings.LLM_API_KEY, by_operator=True
-        )
-    return client_of(
-        profile.provider, profile.base_url, open_secret(profile), options=profile.params
-    )
+        return client_of(profile.provider, settings.LLM_BASE_URL, secret, by_operator=True)
+    return client_of(profile.provider, profile.base_url, secret, options=profile.params)
 
 
 def client_of(

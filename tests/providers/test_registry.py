@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -130,10 +131,16 @@ def test_operators_own_model_is_reached_with_the_settings(
     settings.PROVIDER_ALLOWED_HOSTS = []
     model_server.reset({"rules": [{"reply": {"text": "fine"}}], "api_key": KEY})
     found = Resolved(
-        provider="127.0.0.1", model="mine", owner="tenant", label="", base_url="https://elsewhere"
+        provider="127.0.0.1",
+        model="mine",
+        owner="tenant",
+        label="mine",
+        base_url=settings.LLM_BASE_URL,
     )
     assert run(collected(registry.client_for(found), a_request()))[-1].text == "fine"
     assert run(collected(registry.client_for(registry.current_profile()), a_request()))
+    with pytest.raises(NotUsable):
+        registry.client_for(replace(found, base_url="https://elsewhere"))
 
 
 def test_operators_own_key_may_be_of_the_other_wire(settings: Settings) -> None:
