@@ -11,6 +11,7 @@ import redis
 from django.conf import settings
 
 from apps.guilds.models import Guild, Member, User
+from apps.providers.operations import set_policy
 
 from . import databases
 
@@ -59,6 +60,12 @@ def make_user(email: str, name: str) -> User:
 @pytest.fixture
 def guild() -> Guild:
     return Guild.objects.create(name="Lantern Street Records", time_zone="Europe/Lisbon")
+
+
+def allow_the_operators_key(guild: Guild) -> Guild:
+    """Let the key of the environment answer for the guild, as in a development installation."""
+    set_policy(guild, operator_credential_allowed=True, actor=None)
+    return guild
 
 
 @pytest.fixture

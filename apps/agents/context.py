@@ -19,11 +19,14 @@ from .models import Run, Step
 PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
 
-def request_for(run: Run, *, model: str) -> ChatRequest:
-    """The next call of the run's model: system prompt, history, question, and steps so far."""
+def request_for(run: Run) -> ChatRequest:
+    """The next call: system prompt, history, question, and steps so far.
+
+    The gateway names the model, so that a key and its model are always of one owner.
+    """
     currency = currency_of(run.guild)
     return ChatRequest(
-        model=model,
+        model="",
         messages=(
             ChatMessage("system", system_prompt(run, currency)),
             *history(run),

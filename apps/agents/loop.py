@@ -90,7 +90,7 @@ def _work(run: Run, handle: Handle, publisher: Publisher) -> None:
         if turn > limits.TURNS:
             words = f"Stopped after {limits.TURNS} turns without an answer. Ask for less at once."
             raise Stopped(Reason.STEP_LIMIT, words)
-        _turn(run, turn, profile, handle, publisher)
+        _turn(run, turn, handle, publisher)
 
 
 def _last_turn(run: Run) -> Step | None:
@@ -99,9 +99,9 @@ def _last_turn(run: Run) -> Step | None:
     return turns.order_by("-turn").first()
 
 
-def _turn(run: Run, turn: int, profile: Any, handle: Handle, publisher: Publisher) -> None:
+def _turn(run: Run, turn: int, handle: Handle, publisher: Publisher) -> None:
     """One call of the model, stored as a step with the calls that it asks for."""
-    request = context.request_for(run, model=profile.model)
+    request = context.request_for(run)
     step_id, started, at = uuid4(), time.perf_counter(), clock.now()
     # A connection is given back before a model call, which may take minutes.
     connections.close_all()

@@ -7,7 +7,6 @@ import asyncio
 from apps.core import clock
 from apps.guilds.models import Guild
 from apps.providers.errors import ProviderError
-from apps.providers.registry import current_profile
 from apps.providers.types import ChatMessage, ChatRequest
 
 from . import gateway
@@ -37,7 +36,7 @@ async def text(
         )
     told = [ChatMessage("system", system)] if system else []
     request = ChatRequest(
-        model=current_profile(guild).model,
+        model="",
         messages=(*told, ChatMessage("user", prompt)),
         tools=(),
         max_output_tokens=max_output_tokens,

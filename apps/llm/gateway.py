@@ -20,10 +20,15 @@ from django.db import DatabaseError
 
 from apps.core import clock
 from apps.guilds.models import Guild
+from apps.providers import resolver
 from apps.providers.clients.assembly import estimate
 from apps.providers.clients.openai_wire import body_bytes
 from apps.providers.errors import ProviderError
-from apps.providers.registry import client_for, close_clients, current_profile
+from apps.providers.models import Purpose
+from apps.providers.refusals import NotUsable, ProvidersError
+from apps.providers.registry import client_for, close_clients
+from apps.providers.registry import current_profile as environment_profile
+from apps.providers.resolver import Resolved
 from apps.providers.types import (
     ChatClient,
     ChatRequest,
@@ -63,15 +68,14 @@ async def stream(
     before anything is sent, ProviderError when the model fails. A cancel, or an error of
     ``on_delta``, closes the response at once and charges an estimate of what was used.
     """
-    profile = current_profile(guild)
-    # The first call imports an SDK, which takes seconds on a busy machine.
-    client = await asyncio.to_thread(client_for, profile)
+    profile, client = await rows.finish(partial(_reach, guild, purpose))
     request = request if request.model else replace(request, model=profile.model)
     meter = _Meter(profile, request, body_bytes(request))
     call = budget.Call(
         provider=profile.provider,
         model=request.model,
         purpose=purpose,
+        owner=profile.owner,
         output_tokens=request.max_output_tokens,
         input_bytes=meter.input_bytes,
         run_id=run_id,
@@ -83,9 +87,40 @@ async def stream(
     return await _charged_call(client, request, meter, ledger, on_delta)
 
 
+def current_profile(guild: Guild, purpose: str = "chat") -> Profile:
+    """The model that serves a guild's purpose, for people and pages; never raises for a key.
+
+    What cannot be used has no model and a label that says why; a call of it is refused.
+    """
+    try:
+        found = resolver.resolve(guild, purpose)
+    except ProvidersError:
+        return Profile("", "", "no usable model (see Providers)", is_house=False)
+    return Profile(found.provider, found.model, found.label, is_house=found.is_house)
+
+
+def _reach(guild: Guild, purpose: str) -> tuple[Resolved, ChatClient]:
+    """Whom a call goes to, and the client that opens the key; refusals in a provider's words.
+
+    On a thread of its own: it reads rows, and the first call of a process imports an SDK.
+    """
+    try:
+        found = resolver.resolve(guild, _profile_purpose(purpose))
+        return found, client_for(found)
+    except NotUsable as error:
+        raise ProviderError("auth_failed", str(error), retryable=False) from None
+    except ProvidersError as error:
+        raise ProviderError("unreachable", str(error), retryable=False) from None
+
+
+def _profile_purpose(purpose: str) -> str:
+    """Titles, summaries and the like are recorded by their own name and use the chat model."""
+    return purpose if purpose in Purpose.values else Purpose.CHAT
+
+
 def warm_up() -> None:
     """Load what the first call would load, for a worker that has time now; never fails."""
-    profile = current_profile()
+    profile = environment_profile()
     if not profile.is_house and profile.model:
         with suppress(ProviderError):
             client_for(profile)
@@ -128,7 +163,7 @@ async def _charged_call(
 class _Meter:
     """Counts what passes, for the worst case before a call and an estimate after a cut."""
 
-    profile: Profile
+    profile: Resolved
     request: ChatRequest
     input_bytes: int
     output_bytes: int = 0
@@ -151,7 +186,7 @@ class _Ledger:
 
     guild: Guild
     call: budget.Call
-    profile: Profile
+    profile: Resolved
     reservation: Reservation | None
     started_at: datetime
 
@@ -182,7 +217,7 @@ class _Ledger:
         return prices.cost(self.call.provider, self.call.model, usage, at=self.started_at)
 
 
-async def _reserve(guild: Guild, call: budget.Call, profile: Profile) -> Reservation | None:
+async def _reserve(guild: Guild, call: budget.Call, profile: Resolved) -> Reservation | None:
     """The call's worst case, set aside; None for the house model, which costs nothing."""
     if profile.is_house:
         return None

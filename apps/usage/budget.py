@@ -31,12 +31,14 @@ RESERVED_FOR = timedelta(minutes=15)
 class Call:
     """What a reservation is for; tokens are the most that may be used.
 
+    ``owner`` is whose key pays: ``guild:7``, ``user:3``, ``tenant``, or ``house``.
     ``input_bytes`` is the size that the input tokens were derived from, 0 where unknown.
     """
 
     provider: str = ""
     model: str = ""
     purpose: str = "chat"
+    owner: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
     input_bytes: int = 0

@@ -63,6 +63,7 @@ class UsageEvent(models.Model):
     provider = models.CharField(max_length=100)
     model = models.CharField(max_length=200)
     purpose = models.CharField(max_length=40)
+    owner = models.CharField(max_length=40, blank=True)
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     cached_tokens = models.PositiveIntegerField(default=0)

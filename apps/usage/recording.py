@@ -63,6 +63,7 @@ def _values(guild: Guild, call: budget.Call, outcome: Outcome) -> dict[str, obje
         "provider": call.provider[:100],
         "model": call.model[:200],
         "purpose": call.purpose[:40],
+        "owner": call.owner[:40],
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "cached_tokens": usage.cached_tokens,

@@ -119,7 +119,7 @@ def _check(queued: list[Run]) -> None:
 
 def _turns_of(run: Run) -> list[dict[str, Any]]:
     """The bodies that the run sent, turn by turn."""
-    whole = context.request_for(run, model=settings.LLM_MODEL)
+    whole = replace(context.request_for(run), model=settings.LLM_MODEL)
     last = next(at for at, one in enumerate(whole.messages) if one.role == "user")
     requests = [replace(whole, messages=whole.messages[: last + 1]), whole]
     return [openai_wire.payload(request, provider="scripted") for request in requests]

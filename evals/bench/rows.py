@@ -6,6 +6,7 @@ from django.db import transaction
 
 from apps.guilds.models import Guild, Member
 from apps.guilds.operations import ensure_first_guild
+from apps.providers.operations import set_policy
 from apps.shop import demo
 
 LEAST_ITEMS = 100
@@ -16,6 +17,7 @@ def owned_guild(name: str) -> Member:
     """A new guild's owner."""
     _, user = ensure_first_guild()
     guild = Guild.objects.create(name=name)
+    set_policy(guild, operator_credential_allowed=True, actor=None)
     return Member.objects.create(guild=guild, user=user, display_name=user.name, is_owner=True)
 
 

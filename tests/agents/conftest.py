@@ -13,6 +13,7 @@ from apps.agents import loop, operations
 from apps.agents.models import Run
 from apps.guilds.models import Guild, Member
 from evals.model_server import ModelServer
+from tests.conftest import allow_the_operators_key
 
 GOLDEN = Path(__file__).resolve().parents[2] / "evals" / "scripts" / "golden.yaml"
 Execute = Callable[..., Run]
@@ -21,7 +22,8 @@ Execute = Callable[..., Run]
 @pytest.fixture
 def guild(own_db: str) -> Guild:
     """Every suite of this room needs committed rows, so its guild stands in its own database."""
-    return Guild.objects.create(name="Lantern Street Records", time_zone="Europe/Lisbon")
+    guild = Guild.objects.create(name="Lantern Street Records", time_zone="Europe/Lisbon")
+    return allow_the_operators_key(guild)
 
 
 @pytest.fixture

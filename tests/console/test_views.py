@@ -11,6 +11,7 @@ from apps.audit.models import Event
 from apps.console import health
 from apps.guilds import operations as guilds
 from apps.guilds.models import Guild, Member
+from tests.conftest import allow_the_operators_key
 from tests.shop_rows import make_shop
 
 pytestmark = pytest.mark.django_db
@@ -148,6 +149,7 @@ def test_the_guide_says_what_stands_and_can_be_hidden(client, ada, member, setti
 
 def test_the_guide_goes_away_when_all_is_done(client, ada, member, settings):
     settings.LLM_API_KEY, settings.LLM_MODEL = "sk-test", "some-model"
+    allow_the_operators_key(member.guild)
     make_shop(member.guild)
     client.force_login(ada)
     assert "Setting up" not in text(client.get("/threads/new/"))

@@ -7,12 +7,20 @@ from decimal import Decimal
 import pytest
 from pytest_django import Settings
 
+from apps.guilds.models import Guild
 from evals.fixtures import model_server
 from evals.model_server import ModelServer
+from tests.conftest import allow_the_operators_key
 
 __all__ = ["model_server"]
 
 KEY = "sk-canary-4f1d9e77aa310b5c8e2f"
+
+
+@pytest.fixture
+def guild(guild: Guild) -> Guild:
+    """The operator's key answers for it."""
+    return allow_the_operators_key(guild)
 
 
 @pytest.fixture
