@@ -69,12 +69,19 @@ def _shop_steps(member: Member) -> list[GuideStep]:
 def _model_steps(member: Member) -> list[GuideStep]:
     profile = gateway.current_profile(member.guild)
     house = "Deterministic, no key, costs nothing. It says when it can’t tell."
-    if not profile.is_house:
+    if profile.model and not profile.is_house:
         return [GuideStep(True, "A model answers", f"{profile.label}.")]
+    if not profile.is_house:
+        return [_towards(member, "No model answers", f"{profile.label}.", "models", "Models")]
     words = "For questions in any words. Sealed, tested, and never shown again."
-    more = {"href": reverse("providers:credentials"), "label": "Add a key"}
-    may = "llm.provider.write" in held(member)
     return [
         GuideStep(True, "The house model answers", house),
-        GuideStep(False, "Add a model key", words, **(more if may else {})),
+        _towards(member, "Add a model key", words, "credentials", "Add a key"),
     ]
+
+
+def _towards(member: Member, title: str, words: str, page: str, label: str) -> GuideStep:
+    """A step to be done in the providers room, with a way there for those who may enter it."""
+    if "llm.provider.write" not in held(member):
+        return GuideStep(False, title, words)
+    return GuideStep(False, title, words, href=reverse(f"providers:{page}"), label=label)

@@ -1,4 +1,4 @@
-"""A key's whole life by keyboard: added, tested, chosen for a purpose, replaced, revoked.
+"""A key's whole life by keyboard: added, tested, chosen, asked, replaced, revoked.
 
 Whatever the server sends on the way is kept and searched: a key goes in and never comes out.
 """
@@ -54,7 +54,9 @@ def sent(settings: Any) -> Iterator[list[str]]:
 def provider(settings: Any) -> Iterator[ModelServer]:
     """A provider on loopback that takes one key, and says it back among its models."""
     settings.PROVIDER_ALLOWED_HOSTS = ["127.0.0.1"]
-    script = {"rules": [], "api_key": RIGHT, "models": ["lantern-small", RIGHT]}
+    settings.LLM_INPUT_PRICE = settings.LLM_OUTPUT_PRICE = 1
+    rules = [{"reply": {"text": "A test pressing, signed."}}]
+    script = {"rules": rules, "api_key": RIGHT, "models": ["lantern-small", RIGHT]}
     with ModelServer(script) as server:
         yield server
 
@@ -107,6 +109,17 @@ def test_the_life_of_a_key(
     assert (profile.purpose, profile.model, profile.enabled) == ("chat", "lantern-small", True)
     tests = Event.objects.filter(kind="credential_test").order_by("at", "pk")
     until(lambda: tests.count() == 3, "the test of the chosen model")
+
+    page.goto(signed_in)
+    page.keyboard.press("/")
+    page.keyboard.type("What did Mrs Quill order?")
+    page.keyboard.press("Enter")
+    run = page.locator(".run").first
+    expect(run).to_have_attribute("data-status", "succeeded", timeout=SOON)
+    expect(run.locator(".answer")).to_contain_text("A test pressing, signed.")
+    expect(run.locator("footer")).to_contain_text("lantern-small")
+
+    page.goto(f"{signed_in}/providers/models/")
 
     page.get_by_role("link", name="Back room").first.click()
     page.get_by_role("link", name="Replace").click()

@@ -487,6 +487,14 @@ def test_pages_do_not_query_by_row(keeper, member, key, django_assert_max_num_qu
         text(keeper.get("/providers/models/"))
 
 
+def test_the_guide_tells_when_what_was_chosen_cannot_answer(keeper, member, settings):
+    settings.LLM_API_KEY, settings.LLM_MODEL = KEY, ""
+    operations.set_policy(member.guild, operator_credential_allowed=True, actor=None)
+    body = text(keeper.get("/threads/new/"))
+    assert "No model answers" in body
+    assert 'href="/providers/models/">Models' in body
+
+
 def test_the_guide_leads_here(keeper):
     body = text(keeper.get("/threads/new/"))
     assert "Add a model key" in body
