@@ -145,7 +145,11 @@ def _list(
     rows = rows.defer("listed_models")
     shown = [Shown(row) for row in rows.order_by("-created_at", "pk")]
     bad = [row for row in shown if row.state.kind == "bad"]
-    context = ROOM | {"credentials": shown, "worst": next(iter(bad), None), "form": form}
+    context: dict[str, Any] = ROOM | {
+        "credentials": shown,
+        "worst": next(iter(bad), None),
+        "form": form,
+    }
     context |= {"older": sum(row.is_older for row in shown), "may": may}
     return render(request, "providers/credentials.html", context, status=status)
 
