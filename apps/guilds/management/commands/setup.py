@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from django.apps import apps
@@ -26,12 +29,16 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        with _alone():
+            self._set_up(demo=options["demo"])
+
+    def _set_up(self, *, demo: bool) -> None:
         if settings.SUPERUSER_DATABASE_URL:
             call_command("create_roles", stderr=self.stderr)
         call_command("migrate", database=reading.OWNER, verbosity=0, interactive=False)
         guild, _user = operations.ensure_first_guild()
         proof.prove()
-        if options["demo"] and "load_demo" in get_commands():
+        if demo and "load_demo" in get_commands():
             self._load_demo(guild)
 
     def _load_demo(self, guild: Any) -> None:
@@ -39,6 +46,21 @@ class Command(BaseCommand):
             return
         self.stderr.write("Loading the demo shop …")
         call_command("load_demo", stdout=self.stderr, stderr=self.stderr)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One set-up at a time on this machine: that of a killed start may still be migrating.
+
+    The kernel frees the lock of a process that dies. Where nothing can be written there is no
+    lock, and whoever deploys runs the set-up once.
+    """
+    with ExitStack() as stack:
+        with suppress(OSError):
+            settings.VAR.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context((settings.VAR / "setup.lock").open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _never_used(guild: Guild) -> bool:
