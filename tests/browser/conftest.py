@@ -22,7 +22,8 @@ from django.core.asgi import get_asgi_application
 from django.db import connections
 from playwright.sync_api import BrowserContext, Page
 
-from apps.guilds.models import Member, User
+from apps.guilds.models import Guild, Member, User
+from tests.conftest import allow_the_operators_key
 
 ARGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -43,6 +44,12 @@ def _async_unsafe() -> Iterator[None]:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     yield
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def guild(own_db: str, guild: Guild) -> Guild:
+    """The operator's key answers for it, as in a development installation."""
+    return allow_the_operators_key(guild)
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def _alone() -> Iterator[None]:
     with ExitStack() as stack:
         with suppress(OSError):
             settings.VAR.mkdir(parents=True, exist_ok=True)
-            lock = stack.enter_context((settings.VAR / "setup.lock").open("w"))
+            lock = stack.enter_context((settings.VAR / "migrate.lock").open("w"))
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
