@@ -75,3 +75,12 @@ def test_the_project_names_no_package_registry() -> None:
     for path in [*ROOT.glob("requirements/*"), *ROOT.glob("bin/*"), *ROOT.glob("*.toml")]:
         text = path.read_text()
         assert not [host for host in hosts if host in text], path
+
+
+def test_no_tool_starts_a_thread() -> None:
+    """A thread of its own would leave the reader's scope: contexts are not inherited."""
+    for path in (ROOT / "apps" / "shop").glob("*.py"):
+        found = re.search(
+            r"^\s*(import|from) (threading|concurrent|asyncio)\b", path.read_text(), re.M
+        )
+        assert not found, path
