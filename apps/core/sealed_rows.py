@@ -8,6 +8,7 @@ registered. Key rotation walks :func:`sealed_models` and refuses to call an old 
 from __future__ import annotations
 
 import uuid
+from abc import abstractmethod
 from typing import Any
 
 from django.apps import apps
@@ -32,9 +33,15 @@ class SealedRow(models.Model):
     class Meta:
         abstract = True
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Django's own metaclass leaves no place for ABC, so it is asked for here."""
+        super().__init_subclass__(**kwargs)
+        if cls.binding is SealedRow.binding:
+            raise TypeError(f"{cls.__name__} must say what its value is sealed to: binding()")
+
+    @abstractmethod
     def binding(self) -> Binding:
         """What the value is sealed to, from the row as it is."""
-        raise NotImplementedError
 
     @property
     def is_sealed(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from apps.core import sealing
+from apps.core.sealed_rows import SealedRow
 from apps.core.sealing import Binding, CannotOpen, EnvironmentSealer, Sealed, SealingError, Secret
 
 SECRET = "sk-canary-" + "b5d1f0" * 6
@@ -161,3 +162,8 @@ def test_bytes_and_ring_are_not_in_a_repr(ring: EnvironmentSealer) -> None:
     sealed = ring.seal(SECRET, BOUND)
     assert repr(sealed) == "Sealed(key_id='new')"
     assert repr(ring) == "EnvironmentSealer(new, old)"
+
+
+def test_a_sealed_row_must_say_what_it_is_sealed_to() -> None:
+    with pytest.raises(TypeError, match="binding"):
+        type("Unbound", (SealedRow,), {"__module__": __name__})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -27,7 +28,7 @@ class _Call:
     size: int = 0
 
 
-class Assembly:
+class Assembly(ABC):
     """Takes what a wire says, gives deltas, and in the end the completion.
 
     The part that both wires share; ``ChatAssembly`` and ``MessagesAssembly`` read the
@@ -52,9 +53,9 @@ class Assembly:
         """Nothing of an answer came: no text, no call and no reason to end."""
         return not (self._text or self._calls or self._finish)
 
+    @abstractmethod
     def add(self, event: Any) -> Iterator[TextDelta | ToolDelta]:
         """Take one event. ValueError when it is none, ProviderError when over a bound."""
-        raise NotImplementedError
 
     def _add_thought(self, thought: Any) -> None:
         if isinstance(thought, str):
@@ -134,9 +135,9 @@ class Assembly:
         """What the provider counted, zero included; an estimate from bytes if it did not."""
         return self._counted() or self._estimate()
 
+    @abstractmethod
     def _counted(self) -> Usage | None:
         """The provider's own count, once there is a whole one."""
-        raise NotImplementedError
 
     def _estimate(self) -> Usage:
         written = self._answer_bytes + self._thought_bytes + sum(c.size for c in self._calls)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -39,7 +40,7 @@ class SdkStream(Protocol):
     async def close(self) -> None: ...
 
 
-class WireClient:
+class WireClient(ABC):
     """Streams one request at a time from one endpoint; any number run side by side.
 
     Retries, redirects and proxy variables of the SDK are off. A failure before the first
@@ -130,13 +131,13 @@ class WireClient:
             await stream.close()
         yield self._complete(stream, failures, assembly)
 
+    @abstractmethod
     async def _open(self, request: ChatRequest) -> SdkStream:
         """Send the request; the SDK's stream of its answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _is_whole(self, stream: SdkStream, assembly: Assembly) -> bool:
         """True when the stream's last mark came."""
-        raise NotImplementedError
 
     def _sdk_client(self, build: Callable[..., S], **options: Any) -> S:
         """The shared SDK client, which never holds the key."""
